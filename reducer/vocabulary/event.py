@@ -3,7 +3,7 @@
     {"schemaVersion":1,"eventId":"evt_…","sessionSeq":184,"ts":"2026-07-14T15:08:11.210Z",
      "sessionId":"…","actor":{"type":"agent","id":"main"},"source":"declared-path",
      "kind":"transition.activated","causationId":"patch_…","correlationId":"turn_42",
-     "graphRevisionBefore":17,"graphRevisionAfter":18,"payload":{…},
+     "graphRevisionBefore":17,"graphRevisionAfter":18,"payload":{},
      "provenance":{"level":"declared","confidence":1,"redacted":true,"rawRefHash":"sha256:…"}}
 
 Order and batches:

@@ -61,7 +61,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("data", REFUSED.values(), ids=REFUSED.keys())
 def test_refuses_with_a_reason_and_a_place(data: bytes) -> None:
-    """Whatever is wrong with untrusted bytes, the one error is Malformed; it says what and where."""
+    """Whatever is wrong with untrusted bytes, the one error, Malformed, says what and where."""
     with pytest.raises(Malformed) as caught:
         decode_untrusted(data, GraphPatch)
     assert caught.value.expected
