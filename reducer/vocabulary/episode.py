@@ -62,7 +62,8 @@ class Resume(Wire, frozen=True):
     known: Annotated[tuple[str, ...], Meta(max_length=256)] = ()
     gates: Annotated[tuple[str, ...], Meta(max_length=64)] = ()
     edits: Count = 0
-    coverage: Coverage = Coverage.FULL
+    coverage: Coverage = Coverage.FULL  # of a gap between episodes, for the next one
+    coverage_reason: Label | None = None
 
 
 class Timing(Wire, frozen=True):
