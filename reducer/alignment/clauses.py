@@ -66,9 +66,7 @@ def _blind(case: Case) -> Finding | None:
     if step.window.coverage is not Coverage.UNKNOWN or (observed and step.evidence_counts):
         return None
     unseen = tuple(
-        seen.episode_id
-        for seen in step.seen
-        if seen.record.episode.coverage is Coverage.UNKNOWN
+        seen.episode_id for seen in step.seen if seen.record.episode.coverage is Coverage.UNKNOWN
     )
     return Finding(words("blind", coverage=step.window.coverage), unseen)
 
@@ -114,9 +112,7 @@ def _alternate_of(item: Annotation, transition: Transition) -> Alternate | None:
     return Alternate(item.model_version, step, intent)
 
 
-def _shared(
-    first: frozenset[Alternate], second: frozenset[Alternate]
-) -> set[tuple[str, str]]:
+def _shared(first: frozenset[Alternate], second: frozenset[Alternate]) -> set[tuple[str, str]]:
     """Same alternate: the same step id, or the same intent where one names no step (RULES 29)."""
     found: set[tuple[str, str]] = set()
     for one in first:

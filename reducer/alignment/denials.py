@@ -91,9 +91,7 @@ def _only(correction: HumanIntentPatch, transition_id: str) -> Words | None:
     return words("denied_only", target=correction.target_id)
 
 
-_DENIES: Final[
-    dict[CorrectionType, Callable[[HumanIntentPatch, str], Words | None]]
-] = {
+_DENIES: Final[dict[CorrectionType, Callable[[HumanIntentPatch, str], Words | None]]] = {
     CorrectionType.RETIRE: _retire,
     CorrectionType.WRONG_STEP: _wrong_step,
     CorrectionType.ONLY: _only,

@@ -177,9 +177,7 @@ def _nothing_active(session: Session) -> Verdict:
 def idle_episodes(session: Session) -> list[EpisodeRecord]:
     """Episodes while no step was active."""
     return [
-        record
-        for record in session.episodes.values()
-        if associate(session, record).how is How.NONE
+        record for record in session.episodes.values() if associate(session, record).how is How.NONE
     ]
 
 

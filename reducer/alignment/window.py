@@ -152,9 +152,7 @@ def _satisfied_openings(
             yield _Opening(patch.position, patch.patch_id, OpenedBy.SATISFIED)
 
 
-def own_evidence(
-    session: Session, transition: Transition, firing_id: str
-) -> tuple[Evidence, ...]:
+def own_evidence(session: Session, transition: Transition, firing_id: str) -> tuple[Evidence, ...]:
     """Evidence of this firing, in the order it was attached."""
     found = (session.net.evidence[evidence_id] for evidence_id in transition.evidence_ids)
     return tuple(evidence for evidence in found if evidence.firing_id == firing_id)
