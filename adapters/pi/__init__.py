@@ -1,0 +1,1 @@
+"""Pi: its live channel, its session files, its extension."""

