@@ -20,7 +20,7 @@ from ...reducer.vocabulary.episode import (
 )
 from ...reducer.vocabulary.observation import Called, Fact, Gap, Refusal, Signature
 from ...reducer.vocabulary.terms import Boundary, Coverage, EpisodeKind, Outcome
-from .streaks import Streaks, of_signature
+from .streaks import Streaks, is_edit, of_signature
 
 T = TypeVar("T", bound=Hashable)
 
@@ -84,6 +84,7 @@ class OpenEpisode:
             coverage_reason=self.reason,
             transition_id=next((c.transition_id for c in reversed(calls) if c.transition_id), None),
             inner_calls=sum(call.inner_calls for call in calls),
+            facts_before_edit=_facts_before_edit(calls),
         )
 
 
@@ -123,6 +124,13 @@ def _facts(calls: list[Called]) -> tuple[Fact, ...]:
     """Each fact once, where it was last seen; the newest if there are too many."""
     newest_first = _distinct(fact for call in reversed(calls) for fact in reversed(call.facts))
     return tuple(reversed(list(newest_first)[:FACTS_MAX]))
+
+
+def _facts_before_edit(calls: list[Called]) -> int:
+    """How many of the kept facts were last seen before the last edit: they lead the list."""
+    edited = max((index for index, call in enumerate(calls) if is_edit(call)), default=0)
+    after = _distinct(fact for call in calls[edited:] for fact in call.facts)
+    return max(0, len(_facts(calls)) - len(after))
 
 
 def _signature_counts(calls: list[Called], streaks: Streaks) -> tuple[SignatureCount, ...]:

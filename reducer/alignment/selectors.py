@@ -69,6 +69,15 @@ def spelled(fact: Fact) -> str:
     return f"{fact.kind}:{fact.name}{result}"
 
 
+def fact_of(spelling: str) -> Fact | None:
+    """The fact a `spelled` text stands for; None if it is another kind of text."""
+    kind, colon, rest = spelling.partition(":")
+    if not colon or not rest or kind not in FactKind._value2member_map_:
+        return None
+    name, result = _split_result(rest)
+    return Fact(FactKind(kind), name, result)
+
+
 def _split_result(rest: str) -> tuple[str, FactResult | None]:
     for result in FactResult:
         if rest.endswith(f"={result}"):

@@ -38,88 +38,71 @@ class Aimed(Struct, frozen=True):
     target_id: str | None
 
 
-_HERE = r"(?:this|it|here|the current step|this (?:step|branch|path|transition|part))"
-_THE = r"(?:the |this |that )?"
-_WHAT = r"(?P<words>.+?)"
-_HERE_ZH = (
+_HERE: Final = r"(?:this|it|here|the current step|this (?:step|branch|path|transition|part))"
+_THE: Final = r"(?:the |this |that )?"
+_HERE_ZH: Final = (
     r"(?:这里|此处|这|这个|这一步|这个(?:步骤|分支|转换)|这条(?:分支|路径)"
     r"|当前(?:步骤|分支|这一步| ?transition))"
 )
-_TEXT = r"(?P<text>.+?)"
-_END = r"\s*[.!。！]?\s*"
+_GOAL_ZH: Final = r"(?:总体|整体|真正的?|新的?)?目标"
+_ME: Final = r"(?:me|my (?:decision|judge?ment|approval|ok))"
+_STEP_WORD: Final = r"(?:step|transition|description)"
+_WRONG: Final = r"(?:described wrong(?:ly)?|wrongly described|wrong)"
+_WRONG_ZH: Final = r"(?:不对|不准|有误|错了)"
+_TEXT: Final = r"(?P<text>.+?)"
+_STEP: Final = r"(?P<words>.+?)"
+_END: Final = r"\s*[.!。！]?\s*"
 
-# (type, pattern). Order matters: the first full match decides.
-PATTERNS: Final[tuple[tuple[CorrectionType, str], ...]] = (
-    (
-        CorrectionType.GOAL,
-        rf"{_THE}(?:overall |real )?goal (?:is|was) not .+?(?:,|;|:) ?"
-        rf"(?:but|it is|it's)(?: rather)?(?: to)? {_TEXT}",
+# Order matters: the first full match decides.
+PATTERNS: Final[dict[CorrectionType, tuple[str, ...]]] = {
+    # Only phrasings that state a goal: "the goal is not clear, but go on" must stay free text.
+    CorrectionType.GOAL: (
+        rf"{_THE}(?:overall |real )?goal (?:is|was) not to .+?,? but (?:rather )?to {_TEXT}",
+        rf"{_THE}(?:overall |real )?goal (?:is|was) not .+?[,;:] (?:it is|it's)(?: to)? {_TEXT}",
+        rf"{_THE}(?:overall |real |new )?goal (?:is to|should be(?: to)?) {_TEXT}",
+        rf"goal ?: ?{_TEXT}",
+        rf"{_GOAL_ZH}(?:并?不是|不在于).+?[，,；;]\s*(?:而是|是){_TEXT}",
+        rf"{_GOAL_ZH}(?:应该?)?(?:是|为|改为|[：:])\s*(?!不|错|对的|什么){_TEXT}",
     ),
-    (CorrectionType.GOAL, rf"{_THE}(?:overall |real |new )?goal (?:is|should be)(?: to)? {_TEXT}"),
-    (CorrectionType.GOAL, rf"goal ?: ?{_TEXT}"),
-    (
-        CorrectionType.GOAL,
-        rf"(?:总体|整体|真正的?|新的?)?目标(?:并?不是|不在于).+?[，,；;]\s*"
-        rf"(?:而是|是){_TEXT}",
+    CorrectionType.RETIRE: (
+        rf"{_HERE} (?:no longer matters|does(?:n't| not) matter(?: any ?more)?)",
+        rf"{_HERE} is (?:no longer|not) (?:important|relevant|needed)",
+        rf"(?:drop|retire|abandon|forget) {_HERE}",
+        rf"(?:drop|retire|abandon|forget) {_STEP}",
+        rf"{_HERE_ZH}(?:已经|已)?(?:不重要|不需要|没有?必要|没用|作废)了?",
+        rf"(?:放弃|作废|不要再?做){_HERE_ZH}",
     ),
-    (
-        CorrectionType.GOAL,
-        rf"(?:总体|整体|真正的?|新的?)?目标(?:应该|应)?(?:是|为|改为|[：:])\s*{_TEXT}",
+    CorrectionType.ONLY: (
+        rf"(?:don't|do not|no) .+?[,;] ?(?:just|only) {_STEP}",
+        rf"(?:only|just) {_STEP}(?: for now)?",
+        rf"(?:先|暂时)?(?:不要|别|不).+?[，,；;]\s*(?:先?只|仅){_STEP}",
+        rf"(?:先|暂时)?(?:只|仅)(?:做|要)?{_STEP}",
     ),
-    (
-        CorrectionType.RETIRE,
-        rf"{_HERE} (?:no longer matters|does(?:n't| not) matter(?: any ?more)?"
-        rf"|is (?:no longer|not) (?:important|relevant|needed))",
+    CorrectionType.OPEN_GATE: (
+        rf"(?:i approve|approved?|go ahead|you may pass)(?: {_HERE})?",
+        r"(?:我)?(?:同意|批准|放行)(?:了)?(?:这里)?",
     ),
-    (CorrectionType.RETIRE, rf"(?:drop|retire|abandon|forget) {_HERE}"),
-    (CorrectionType.RETIRE, rf"(?:drop|retire|abandon|forget) {_WHAT}"),
-    (CorrectionType.RETIRE, rf"{_HERE_ZH}(?:已经|已)?(?:不重要|不需要|没有?必要|没用|作废)了?"),
-    (CorrectionType.RETIRE, rf"(?:放弃|作废|不要再?做){_HERE_ZH}"),
-    (
-        CorrectionType.ONLY,
-        rf"(?:don't|do not|no) .+?(?:yet|for now|now)?(?:,|;) ?(?:just|only) {_WHAT}",
+    CorrectionType.GATE: (
+        rf"(?:ask me|wait for me|check with me|i decide)(?: here| first| before {_HERE})?",
+        rf"{_HERE} (?:needs|requires) {_ME}",
+        rf"make {_HERE} (?:need|require) {_ME}",
+        rf"(?:把|将)?{_HERE_ZH}(?:[设改](?:为|成))?(?:需要|须|要|由)我来?(?:判断|决定|批准|确认)",
     ),
-    (CorrectionType.ONLY, rf"(?:only|just) {_WHAT}(?: for now)?"),
-    (CorrectionType.ONLY, rf"(?:先|暂时)?(?:不要|别|不).+?[，,；;]\s*(?:先?只|仅){_WHAT}"),
-    (CorrectionType.ONLY, rf"(?:先|暂时)?(?:只|仅)(?:做|要)?{_WHAT}"),
-    (CorrectionType.OPEN_GATE, rf"(?:i approve|approved?|go ahead|you may pass)(?: {_HERE})?"),
-    (CorrectionType.OPEN_GATE, r"(?:我)?(?:同意|批准|放行)(?:了)?(?:这里)?"),
-    (
-        CorrectionType.GATE,
-        rf"(?:ask me|wait for me|check with me|i decide)(?: here| first"
-        rf"| before {_HERE})?",
+    CorrectionType.WRONG_STEP: (
+        r"wrong step",
+        rf"{_HERE} is (?:the wrong step|not what (?:i asked|should be done)(?: for)?(?: now)?)",
+        rf"{_HERE_ZH}(?:走错了|做错了|不是现在(?:该|应该)做的)",
     ),
-    (
-        CorrectionType.GATE,
-        rf"{_HERE} (?:needs|requires) (?:me|my (?:decision|judge?ment|approval|ok))",
+    CorrectionType.REDESCRIBE: (
+        rf"{_THE}(?:current )?{_STEP_WORD}(?: is)? {_WRONG}(?: ?[:;,] ?{_TEXT})?",
+        rf"(?:really|actually) it is {_TEXT}",
+        rf"(?:{_HERE_ZH})?的?\s*描述{_WRONG_ZH}(?:\s*[：:，,]\s*(?:应该?是|其实是)?{_TEXT})?",
     ),
-    (CorrectionType.GATE, rf"make {_HERE} (?:need|require) my (?:decision|judge?ment|approval|ok)"),
-    (
-        CorrectionType.GATE,
-        rf"(?:把|将)?{_HERE_ZH}(?:设为|设成|改成|改为)?(?:需要|须|要|由)我"
-        rf"(?:来)?(?:判断|决定|批准|确认)",
-    ),
-    (
-        CorrectionType.WRONG_STEP,
-        rf"(?:wrong step|{_HERE} is (?:the wrong step|not what"
-        rf" (?:i asked|should be done)(?: for)?(?: now)?))",
-    ),
-    (CorrectionType.WRONG_STEP, rf"{_HERE_ZH}(?:走错了|做错了|不是现在(?:该|应该)做的)"),
-    (
-        CorrectionType.REDESCRIBE,
-        rf"{_THE}(?:current )?(?:step|transition|description)"
-        rf"(?: is)? (?:described wrong(?:ly)?|wrongly described|is wrong)"
-        rf"(?: ?[:;,] ?{_TEXT})?",
-    ),
-    (CorrectionType.REDESCRIBE, rf"(?:really|actually) it is {_TEXT}"),
-    (
-        CorrectionType.REDESCRIBE,
-        rf"(?:{_HERE_ZH})?的?\s*描述(?:不对|不准|有误|错了)"
-        rf"(?:\s*[：:，,]\s*(?:应该?是|其实是)?{_TEXT})?",
-    ),
-)
+}
 _COMPILED: Final = tuple(
-    (kind, re.compile(pattern + _END, re.IGNORECASE)) for kind, pattern in PATTERNS
+    (kind, re.compile(pattern + _END, re.IGNORECASE))
+    for kind, patterns in PATTERNS.items()
+    for pattern in patterns
 )
 LINE_CHARS_MAX: Final = 600
 

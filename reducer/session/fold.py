@@ -19,6 +19,7 @@ from ..net.digest import net_digest
 from ..net.state import Net, Transition
 from ..vocabulary import event as ev
 from ..vocabulary.codec import decode
+from ..vocabulary.observation import NoteCode
 from ..vocabulary.people import CorrectionType
 from ..vocabulary.terms import EpisodeKind
 from .state import (
@@ -199,6 +200,8 @@ def _session_settled(session: Session, _: ev.Envelope, settled: ev.SessionSettle
 
 def _session_noted(session: Session, _: ev.Envelope, noted: ev.SessionNoted) -> None:
     session.notes[noted.code] = session.notes.get(noted.code, 0) + 1
+    if noted.code is NoteCode.COMPACTION:
+        session.compactions.append(noted.position)
 
 
 def _stream_advanced(session: Session, _: ev.Envelope, advanced: ev.StreamAdvanced) -> None:
@@ -261,7 +264,9 @@ def _constraint_receipted(
     record = session.corrections.get(receipted.correction_id)
     if record is None:
         raise FoldError(f"receipt for unknown correction {receipted.correction_id}")
-    receipt = Receipt(receipted.stage, receipted.at, envelope.session_seq, receipted.because)
+    receipt = Receipt(
+        receipted.stage, receipted.at, envelope.session_seq, receipted.because, receipted.position
+    )
     session.corrections[receipted.correction_id] = replace(
         record, receipts=(*record.receipts, receipt)
     )

@@ -74,6 +74,7 @@ class Receipt(Struct, frozen=True):
     at: int
     seq: int
     because: str | None = None
+    position: int = 0
 
 
 class CorrectionRecord(Struct, frozen=True):
@@ -99,6 +100,7 @@ class Session:
     __slots__ = (
         "anchored",
         "annotations",
+        "compactions",
         "corrections",
         "episodes",
         "episodes_chain",
@@ -148,6 +150,7 @@ class Session:
         self.settled: SettleReason | None = None
         self.settled_at = 0
         self.notes: dict[str, int] = {}
+        self.compactions: list[int] = []  # their positions
         self.patches: list[PatchRecord] = []
         self.corrections: dict[str, CorrectionRecord] = {}
         self.annotations: dict[str, tuple[Annotation, ...]] = {}

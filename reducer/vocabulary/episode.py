@@ -75,7 +75,11 @@ class Timing(Wire, frozen=True):
 
 
 class Episode(Wire, frozen=True):
-    """One stretch. `episode_id` is `ep_<from_position>`; `ended_at` is event time."""
+    """One stretch. `episode_id` is `ep_<from_position>`; `ended_at` is event time.
+
+    `facts` stand in the order last seen; the first `facts_before_edit` of them were last seen
+    before the stretch's last edit, so a pass among them says nothing of the code as it is now.
+    """
 
     episode_id: OpaqueId
     from_position: Position
@@ -97,6 +101,7 @@ class Episode(Wire, frozen=True):
     coverage_reason: Label | None = None
     transition_id: OpaqueId | None = None
     inner_calls: Count = 0
+    facts_before_edit: Count = 0
 
 
 class EpisodeItem(Wire, frozen=True, tag_field="item", tag="episode"):

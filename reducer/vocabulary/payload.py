@@ -112,10 +112,13 @@ class EpisodeAnnotated(Wire, frozen=True):
 
 
 class ConstraintReceipted(Wire, frozen=True):
+    """`position` is the last observation before it: only acts after it can obey or violate."""
+
     correction_id: OpaqueId
     stage: ReceiptStage
     at: TimeMs
     because: Label | None = None
+    position: Position = 0
 
 
 class AnchorRequested(Wire, frozen=True):
@@ -190,9 +193,12 @@ class PlaceStateSet(Wire, frozen=True):
 
 
 class TransitionContractSet(Wire, frozen=True):
+    """`contract.expected_evidence` holds keyed entries only; kinds set to none are inferred."""
+
     contract: SetTransitionContract
     contract_version: Count
     op_index: Count
+    kinds_inferred: bool = False
 
 
 class TransitionActivated(Wire, frozen=True):
