@@ -8,6 +8,7 @@ never reads; `dies` closes after `after` frames and is gone; `deferred` answers 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import threading
 from collections.abc import Callable
@@ -40,6 +41,8 @@ class FakeAdapter:
         self.constraints: list[Frame] = []
         self.declared = True
         self.answer: Callable[[Frame, int], Frame] = applied
+        self._writers: list[asyncio.StreamWriter] = []
+        self._tasks: list[asyncio.Task[Any]] = []
         self._held: list[tuple[asyncio.StreamWriter, Frame]] = []
         self._ready = threading.Event()
         self._call: Callable[[Callable[[], None]], None] = lambda _: None
@@ -54,7 +57,8 @@ class FakeAdapter:
     def __exit__(self, *_: object) -> None:
         over = self._over
         if over is not None:
-            self._call(over.set)
+            with contextlib.suppress(RuntimeError):  # it died, as it should have
+                self._call(over.set)
         self._thread.join()
 
     def events(self, name: str) -> list[Frame]:
@@ -76,10 +80,22 @@ class FakeAdapter:
         self._over = asyncio.Event()
         loop = asyncio.get_running_loop()
         self._call = lambda f: loop.call_soon_threadsafe(f)
-        server = await asyncio.start_unix_server(self._connected, self.path, limit=4 << 20)
+        server = await asyncio.start_unix_server(self._guarded, self.path, limit=4 << 20)
         self._ready.set()
         await self._over.wait()
         server.close()
+        for writer in self._writers:
+            writer.transport.abort()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _guarded(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._writers.append(writer)
+        self._tasks.append(task)
+        with contextlib.suppress(ConnectionError):  # the agent was killed
+            await self._connected(reader, writer)
+        writer.transport.abort()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         over = self._over
@@ -100,7 +116,6 @@ class FakeAdapter:
                 over.set()
                 break
             self._react(writer, frame)
-        writer.close()
 
     def _react(self, writer: asyncio.StreamWriter, frame: Frame) -> None:
         if frame["t"] == "hello":

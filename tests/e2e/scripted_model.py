@@ -4,10 +4,11 @@ A script is a list of turns; each request of the agent consumes one. A turn is a
 function of the request's messages that returns one:
 
     {"text": "…", "calls": [{"name": "bash", "args": {…}, "id": "call_07"}],
-     "delay_ms": 0, "status": 503, "expect": ["…"], "forbid": ["…"]}
+     "delay_ms": 0, "status": 503, "expect": ["…"], "forbid": ["…"], "again": False}
 
-`expect` and `forbid` are looked for in the request's text; what fails is kept in `failures` and
-written to the log, never raised into the agent. Every request is kept in `requests`.
+`again` keeps the turn for the next request too, so that a script can wait for something without
+a clock. `expect` and `forbid` are looked for in the request's text; what fails is kept in
+`failures`, never raised into the agent. Every request is kept in `requests`, and in the log.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class ScriptedModel:
         self.requests: list[dict[str, Any]] = []
         self.failures: list[str] = []
         self.port = 0
+        self._at = 0
         self._log = log
         self._ready = threading.Event()
         self._stop: Callable[[], None] = lambda: None
@@ -86,12 +88,13 @@ class ScriptedModel:
     def _next(self, body: dict[str, Any]) -> dict[str, Any]:
         number = len(self.requests)
         self.requests.append(body)
-        if number >= len(self.turns):
+        if self._at >= len(self.turns):
             turn: dict[str, Any] = {"text": "(the script is over)"}
             self.failures.append(f"request {number}: beyond the script's end")
         else:
-            wanted = self.turns[number]
+            wanted = self.turns[self._at]
             turn = wanted(body["messages"]) if callable(wanted) else wanted
+            self._at += 0 if turn.get("again") else 1
         text = json.dumps(body, ensure_ascii=False)
         for part in turn.get("expect", ()):
             if part not in text:

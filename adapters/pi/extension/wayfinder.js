@@ -55,7 +55,8 @@ function runFolder() {
   return path.join(own(login) ? login : path.join(os.tmpdir(), `runtime-${uid}`), "wayfinder");
 }
 
-function socketPath() {
+/** The daemon's rule (daemon/paths.py); a test holds the two together. */
+export function socketPath() {
   const env = process.env;
   if (env.WAYFINDER_AGENT_SOCK) return env.WAYFINDER_AGENT_SOCK;
   return path.join(env.WAYFINDER_RUN_DIR || runFolder(), "agent.sock");
@@ -214,14 +215,15 @@ class Link {
   put(frame, callId) {
     const state = this.state;
     const body = JSON.stringify(frame, wellFormed);
+    const bytes = Buffer.byteLength(body);
     const full = () =>
       state.sent.length + state.unsent.length >= QUEUE_RECORDS_MAX ||
-      state.bytes + body.length > QUEUE_BYTES_MAX;
-    let fits = body.length < FRAME_BYTES_MAX - 64;
+      state.bytes + bytes > QUEUE_BYTES_MAX;
+    let fits = bytes < FRAME_BYTES_MAX - 64;
     while (fits && full()) fits = this.dropOldest();
     if (!fits) return this.lost(callId);
-    state.bytes += body.length;
-    state.unsent.push({ body, seq: 0, callId, sentAt: 0 });
+    state.bytes += bytes;
+    state.unsent.push({ body, bytes, seq: 0, callId, sentAt: 0 });
     this.flush();
   }
 
@@ -236,7 +238,7 @@ class Link {
     if (at < 0) at = state.unsent.findIndex((r) => r.seq === 0);
     if (at < 0) return false;
     const [record] = state.unsent.splice(at, 1);
-    state.bytes -= record.body.length;
+    state.bytes -= record.bytes;
     this.lost(record.callId);
     return true;
   }
@@ -249,7 +251,7 @@ class Link {
         const body = JSON.stringify({ t: "obs", at: Date.now(), ev: "drop", count: state.dropped });
         state.dropped = 0;
         state.bytes += body.length;
-        state.unsent.unshift({ body, seq: 0, callId: null, sentAt: 0 });
+        state.unsent.unshift({ body, bytes: body.length, seq: 0, callId: null, sentAt: 0 });
         continue;
       }
       if (!next) return;
@@ -287,11 +289,11 @@ class Link {
     const state = this.state;
     while (state.sent.length && state.sent[0].seq <= seq) {
       const record = state.sent.shift();
-      state.bytes -= record.body.length;
+      state.bytes -= record.bytes;
       if (Date.now() - record.sentAt <= ANSWER_MS) this.patienceMs = PATIENCE_MS;
     }
     while (state.unsent.length && state.unsent[0].seq > 0 && state.unsent[0].seq <= seq)
-      state.bytes -= state.unsent.shift().body.length;
+      state.bytes -= state.unsent.shift().bytes;
     this.flush();
   }
 
@@ -333,10 +335,13 @@ class Link {
     const s = this.socket;
     if (this.up && capMs > 0) {
       this.flush();
-      // All the kernel has taken reaches the adapter even after this process is gone.
-      const written = this.wait(capMs, (done) => s.end(done));
+      // Half-close: the adapter takes what is on its way, then closes its side.
+      const taken = this.wait(capMs, (done) => {
+        s.once("close", done);
+        s.end();
+      });
       this.closed = true;
-      await written;
+      await taken;
     }
     this.closed = true;
     s?.destroy();
@@ -457,6 +462,18 @@ const EXAMPLE = {
   ],
 };
 
+const EXAMPLE_LATER = {
+  ops: [
+    { op: "attach_evidence", targetId: "tr_reproduce",
+      evidence: { evidenceId: "ev_stable", summary: "Failed 3 times alike", satisfies: ["ee1"] } },
+    { op: "complete_transition", transitionId: "tr_reproduce", tokenId: "tok_main",
+      evidenceIds: ["ev_stable"] },
+    { op: "set_transition_contract", transitionId: "tr_fix", whyNow: "The signature is stable",
+      expectedEvidence: ["The refresh test passes"], exitCondition: "It passes twice in a row" },
+    { op: "activate_transition", transitionId: "tr_fix", tokenId: "tok_main" },
+  ],
+};
+
 const DESCRIPTION = [
   "Declare where you are going, so that the person you work for can look up and see it: a small net",
   "of conditions (places) and intended actions (transitions). Local, runs no code, costs a few ms.",
@@ -467,8 +484,7 @@ const DESCRIPTION = [
   "is active at a time. Empty ops reads the path back. A complete first call:",
   JSON.stringify(EXAMPLE),
   "Later calls: complete_transition or fail_transition {transitionId, tokenId, evidenceIds} moves the",
-  "token on; attach_evidence {targetId, evidence: {summary, satisfies: [\"ee1\"], result: \"pass\"}} says",
-  "what was shown; supersede_transition {oldTransitionId, newTransitionId, reason} or",
+  "token on; attach_evidence says what was shown; supersede_transition {oldTransitionId, newTransitionId, reason} or",
   "retire_transition {transitionId, reason} says what you gave up and why (fail an active one first).",
 ].join(" ");
 
@@ -480,9 +496,7 @@ const GUIDELINES = [
     "done. Never once per tool call.",
   `In the first ${TOOL} call of a session connect from pl_start with the token tok_main; use short ` +
     "ids of your own such as tr_reproduce and pl_cause_known.",
-  `Example of a later ${TOOL} call: {"ops":[{"op":"complete_transition","transitionId":` +
-    '"tr_reproduce","tokenId":"tok_main","evidenceIds":[]},{"op":"activate_transition",' +
-    '"transitionId":"tr_fix","tokenId":"tok_main"}]}.',
+  `Example of a later ${TOOL} call: ${JSON.stringify(EXAMPLE_LATER)}`,
   `Never write hidden reasoning, prompts, secrets, environment values, file contents or ` +
     `step-by-step busywork into ${TOOL}: only operational intent, conditions and evidence.`,
   `If ${TOOL} answers rejected or conflict, mend the patch from its text or go on; it never blocks ` +
@@ -523,6 +537,8 @@ function prepareOp(op) {
   return Object.fromEntries(told.map(whole));
 }
 
+const DECLARED_OFF = /^(off|false|no|0)$/i;
+
 // --- the extension ------------------------------------------------------------------------------
 
 export default function wayfinder(pi) {
@@ -535,7 +551,6 @@ export default function wayfinder(pi) {
   let registered = false;
   const started = new Map(); // callId -> start ms
   const leaves = new Map(); // callId -> {leaf, durationMs}
-  const declaredCalls = new Set();
 
   // A failing handler of ours is our trouble alone.
   const on = (name, handler) => {
@@ -571,7 +586,8 @@ export default function wayfinder(pi) {
   }
 
   function register() {
-    if (process.env.WAYFINDER_DECLARED_PATH === "off" || link.declared === false) return;
+    if (DECLARED_OFF.test(process.env.WAYFINDER_DECLARED_PATH ?? "")) return;
+    if (link.declared === false) return;
     pi.registerTool({
       name: TOOL,
       label: "Action path",
@@ -609,7 +625,6 @@ export default function wayfinder(pi) {
       answer = { status: "rejected", revision: patch.baseRevision,
         faults: [{ code: "too_large", path: "$.ops", expected: `at most ${PATCH_BYTES_MAX} bytes` }] };
     else if (link) {
-      declaredCalls.add(callId);
       const reply = link.up ? link.answerTo(id) : null;
       link.put({ t: params.proposal === true ? "propose" : "patch",
         at: replyAt || Date.now(), callId: id, patch }, id);
@@ -639,12 +654,13 @@ export default function wayfinder(pi) {
     KEPT.set(id, state);
     for (const [other, old] of KEPT) if (KEPT.size > KEPT_MAX && !old.open) KEPT.delete(other);
     state.seenRevision = seenIn(branch);
-    const resumed = event.reason === "startup" && branch.some((e) => e?.type === "message");
+    const messages = branch.filter((e) => e?.type === "message").length;
+    const resumed = event.reason === "startup" && messages > 0;
     const reason = resumed ? "resume" : event.reason;
     const file = manager.getSessionFile() ?? null;
     link = new Link(state, { t: "hello", v: PROTOCOL, agent: "pi", agentVersion: VERSION,
       instance: state.instance, pid: process.pid, session: id, file, cwd: ctx.cwd,
-      parent: parentOf(header, reason), reason, entries: branch.length });
+      parent: parentOf(header, reason), reason, entries: messages });
     process.env.WAYFINDER_PARENT_SESSION = id;
     process.env.WAYFINDER_PARENT_PID = String(process.pid);
     await link.wait(CONNECT_MS, (done) => {
@@ -660,7 +676,10 @@ export default function wayfinder(pi) {
     link.state.seenRevision = seenIn(ctx.sessionManager.getBranch() ?? []);
     obs("tree", {});
   });
-  on("session_compact", () => obs("compact", {}));
+  on("session_compact", (event) => {
+    const at = Date.parse(event.compactionEntry?.timestamp);
+    obs("compact", {}, Number.isFinite(at) ? at : undefined);
+  });
 
   on("input", (event) => {
     promptSource = event.source ?? null;
@@ -686,7 +705,9 @@ export default function wayfinder(pi) {
       const calls = (message.content ?? []).filter((c) => c?.type === "toolCall");
       const failed = message.stopReason === "error" || message.stopReason === "aborted";
       if (link && !failed) link.late = link.late.filter((l) => !l.shown);
-      obs("reply", { stopReason: String(message.stopReason), calls: calls.map((c) => wireId(c.id)),
+      const ids = (some) => some.map((c) => wireId(c.id));
+      obs("reply", { stopReason: String(message.stopReason), calls: ids(calls),
+        patches: ids(calls.filter((c) => c.name === TOOL)),
         ...(message.errorMessage ? { error: clip(String(message.errorMessage), 2000) } : {}) },
         message.timestamp);
     } else if (message.role === "toolResult") toolEnded(message);
@@ -714,7 +735,7 @@ export default function wayfinder(pi) {
   function toolEnded(message) {
     const known = leaves.get(message.toolCallId) ?? {};
     leaves.delete(message.toolCallId);
-    if (declaredCalls.delete(message.toolCallId)) return; // stands in the stream as its patch
+    if (message.toolName === TOOL) return; // its place in the order is the reply that made it
     const exit = message.details?.exitCode ?? message.structuredContent?.exit_code;
     obs("call_end", {
       callId: wireId(message.toolCallId), tool: message.toolName, isError: message.isError === true,
