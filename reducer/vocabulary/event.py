@@ -160,7 +160,8 @@ PAYLOADS: Final[dict[str, type[Payload]]] = {
 
 KIND_OF: Final[dict[type[Payload], str]] = {cls: kind for kind, cls in PAYLOADS.items()}
 
-# Every kind an op may write, in the order it writes them; a test holds decide to it.
+# Every kind an op may write; a test holds decide to it. A step that ends on its shell's exit ends
+# the shell in the same batch, either way.
 EVENTS_OF_OP: Final[dict[str, tuple[str, ...]]] = {
     "create_place": ("place.confirmed", "root_intent.set"),
     "create_transition": ("transition.proposed",),
@@ -168,8 +169,8 @@ EVENTS_OF_OP: Final[dict[str, tuple[str, ...]]] = {
     "set_place_state": ("place.state_set",),
     "set_transition_contract": ("transition.contract_set",),
     "activate_transition": ("transition.activated", "token.moved"),
-    "complete_transition": ("transition.fired", "token.moved"),
-    "fail_transition": ("transition.failed", "token.moved"),
+    "complete_transition": ("transition.fired", "token.moved", "transition.failed"),
+    "fail_transition": ("transition.failed", "token.moved", "transition.fired"),
     "retire_transition": ("transition.retired",),
     "supersede_transition": ("transition.superseded", "token.moved"),
     "refine_transition": (
