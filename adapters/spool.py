@@ -262,6 +262,7 @@ class Spool:
             observations=tuple(observations),
             open=known.open or behind,
             live=known.live,
+            last_position=known.last_position,
         )
 
     def _lost(self, known: Known, from_position: int) -> list[AnyObservation]:

@@ -97,8 +97,16 @@ AnyReply = Standing | StreamAt | Refused | Done
 # --- adapter → segmenter, on `spool.ipc` ------------------------------------------------------
 
 
-class Pull(Wire, frozen=True):
-    """Segmenter to adapter: committed up to `from_position - 1` (trim), send from there on."""
+class SpoolRequest(Wire, frozen=True, tag_field="ask"):
+    """Segmenter to adapter."""
+
+
+class Follow(SpoolRequest, frozen=True, tag="follow"):
+    """At start and once a second: name every session that holds something (an empty `Pulled`)."""
+
+
+class Pull(SpoolRequest, frozen=True, tag="pull"):
+    """Committed up to `from_position - 1` (trim), send from there on."""
 
     session_id: SessionId
     from_position: Position
@@ -115,3 +123,8 @@ class Pulled(Wire, frozen=True):
     open: bool
     timings: tuple[tuple[OpaqueId, int], ...] = ()  # live only: call id, duration ms
     live: bool = True
+    last_position: Position = 0  # the newest in the spool
+    named: bool = False  # answers `Follow`: the session holds something; nothing was pulled
+
+
+AnySpoolRequest = Follow | Pull
