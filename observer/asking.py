@@ -8,6 +8,7 @@ jitter; never for a refused key or a bad request. Every way out is an `Asked` wi
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Callable
 from typing import Final
@@ -32,10 +33,8 @@ _PASSING: Final = frozenset(
     {"Timeout", "RateLimitError", "ServiceUnavailableError", "InternalServerError", "ChildLost"}
 )
 _KEY_REFUSED: Final = frozenset({"AuthenticationError", "PermissionDeniedError"})
-# What a server says when it does not know the response format we asked for.
-_FORMAT_REFUSED: Final = frozenset(
-    {"BadRequestError", "InternalServerError", "UnsupportedParamsError", "UnprocessableEntityError"}
-)
+# How a server says that it does not know the response format we asked for; llama.cpp's says 500.
+_FORMAT_REFUSED: Final = re.compile(r"response_format|json_schema|json_object|schema|grammar", re.I)
 
 
 class Endpoint(Struct, frozen=True):
@@ -139,17 +138,15 @@ class Asker:
         """Asks in the mode this endpoint accepts; steps down once per mode it refuses."""
         remembered = self._store.recall(f"mode|{self._config}", str, "")
         modes = (remembered,) if remembered in MODES else MODES
-        heard: Heard | Asked = Asked("unusable")
         for mode in modes:
             heard = self._counted(request, messages, mode)
-            if isinstance(heard, Asked) or heard.error is None:
-                break
-            refused = heard.error in _FORMAT_REFUSED and mode != "plain" and not remembered
-            if not refused:
-                break
-        if isinstance(heard, Heard):
-            self._learn(heard, mode if heard.error is None else "")
-        return heard
+            if isinstance(heard, Asked):
+                return heard
+            last = mode == modes[-1] or not _FORMAT_REFUSED.search(heard.detail)
+            if heard.error is None or last:
+                self._learn(heard, mode)
+                return heard
+        raise AssertionError("the last mode returns")
 
     def _counted(
         self, request: Request, messages: tuple[dict[str, str], ...], mode: str

@@ -23,7 +23,7 @@ from .worker import FRAME_BYTES_MAX, write_frame
 
 CALL_TIMEOUT_MS: Final = 20_000
 KILL_AFTER_MS: Final = 30_000
-IMPORT_ALLOWANCE_MS: Final = 15_000
+LOAD_MS_MAX: Final = 60_000
 IDLE_MS_MAX: Final = 5 * 60_000
 
 # Nothing of the user's environment reaches the child but what a Python needs to start.
@@ -42,19 +42,18 @@ class ModelCaller:
 
     def call(self, call: Call) -> Heard:
         """Blocks for at most the kill limit; never raises for what the model or child does."""
-        fresh = self._child is None or self._child.poll() is not None
-        if fresh:
-            self._start()
-        limit_ms = self._kill_after_ms + (IMPORT_ALLOWANCE_MS if fresh else 0)
         self._used_at = time.monotonic()
         try:
-            body = self._exchange(msgspec.json.encode(call), limit_ms)
+            if self._child is None or self._child.poll() is not None:
+                self._start()
+            body = self._exchange(msgspec.json.encode(call))
         except (OSError, ValueError, EOFError) as error:
             self.stop()
             return Heard(call.call_id, error="ChildLost", detail=str(error))
         if body is None:
             self.stop()
-            return Heard(call.call_id, error="Timeout", detail=f"no answer in {limit_ms} ms")
+            detail = f"no answer in {self._kill_after_ms} ms"
+            return Heard(call.call_id, error="Timeout", detail=detail)
         return msgspec.json.decode(body, type=Heard)
 
     def stop_if_idle(self) -> None:
@@ -98,11 +97,18 @@ class ModelCaller:
             env=environment,
             start_new_session=True,
         )
+        if self._read_frame(LOAD_MS_MAX) != b"":
+            raise EOFError(f"the model library was not loaded in {LOAD_MS_MAX} ms")
 
-    def _exchange(self, body: bytes, limit_ms: int) -> bytes | None:
+    def _exchange(self, body: bytes) -> bytes | None:
         child = self._child
-        assert child is not None and child.stdin is not None and child.stdout is not None
-        write_frame(child.stdin, body)  # pyright: ignore[reportArgumentType]
+        assert child is not None and child.stdin is not None
+        write_frame(child.stdin, body)
+        return self._read_frame(self._kill_after_ms)
+
+    def _read_frame(self, limit_ms: int) -> bytes | None:
+        child = self._child
+        assert child is not None and child.stdout is not None
         deadline = time.monotonic() + limit_ms / 1000
         head = self._read(child.stdout.fileno(), 4, deadline)
         if head is None:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 RESPONSE_BYTES_MAX: Final = 256 * 1024
+GUARD: Final = "guard:"  # how this module's own refusals begin
 # Asked for in this order; the mode that an endpoint accepts is remembered by the parent.
 MODES: Final = ("json_schema", "json_object", "plain")
 
@@ -47,7 +48,7 @@ class Heard(Struct, frozen=True):
 def complete(call: Call) -> Heard:
     """Never raises: every failure becomes a `Heard` with `error` set."""
     try:
-        litellm = _litellm()
+        litellm = load()
         response = litellm.completion(
             model=call.model,
             messages=list(call.messages),
@@ -85,32 +86,42 @@ def _failed(call: Call, error: Exception) -> Heard:
     after = getattr(response, "headers", {}).get("retry-after", "") if response is not None else ""
     return Heard(
         call.call_id,
-        error=type(error).__name__,
+        error=_guards_word(error) or type(error).__name__,
         status=int(getattr(error, "status_code", 0) or 0),
         retry_after_ms=int(after) * 1000 if after.isdigit() else 0,
         detail=str(error)[:2000],
     )
 
 
+def _guards_word(error: BaseException | None) -> str | None:
+    """The guard's own refusals come back wrapped as connection errors; they are not passing."""
+    while error is not None:
+        if str(error).startswith(GUARD):
+            return "Guarded"
+        error = error.__cause__ or error.__context__
+    return None
+
+
 _guarded: Any = None
 
 
-def _litellm() -> Any:
+def load() -> Any:
+    """The library, imported and guarded once."""
     global _guarded
     if _guarded is None:
-        import litellm  # pyright: ignore[reportMissingImports]
+        import litellm
 
-        litellm.suppress_debug_info = True
-        litellm.drop_params = True
-        litellm.telemetry = False
+        library: Any = litellm
+        library.suppress_debug_info = True
+        library.drop_params = True
         _guard_transport()
-        _guarded = litellm
+        _guarded = library
     return _guarded
 
 
 def _guard_transport() -> None:
     """Refuses redirects and caps bodies below every client that any provider builds."""
-    import httpx  # pyright: ignore[reportMissingImports]
+    import httpx
 
     untyped: Any = httpx
     send = untyped.HTTPTransport.handle_request
@@ -124,7 +135,9 @@ def _guard_transport() -> None:
             for chunk in self.stream:
                 left -= len(chunk)
                 if left < 0:
-                    raise untyped.RemoteProtocolError(f"answer over {RESPONSE_BYTES_MAX} bytes")
+                    raise untyped.RemoteProtocolError(
+                        f"{GUARD} answer over {RESPONSE_BYTES_MAX} bytes"
+                    )
                 yield chunk
 
         def close(self) -> None:
@@ -134,7 +147,9 @@ def _guard_transport() -> None:
         response = send(self, request)
         if 300 <= response.status_code < 400:
             response.close()
-            raise untyped.RemoteProtocolError(f"redirect ({response.status_code}) not followed")
+            raise untyped.RemoteProtocolError(
+                f"{GUARD} redirect ({response.status_code}) not followed"
+            )
         response.stream = Capped(response.stream)
         return response
 

@@ -1,6 +1,7 @@
 """The killable child: reads calls on stdin, answers on stdout, ends with its parent.
 
     frame   4 bytes big-endian length │ that many bytes of JSON (`Call` in, `Heard` out)
+    first   an empty frame out, once the library is loaded: the parent's clock starts then
 
 It is started in a neutral folder, with an environment of its own (see `caller.py`). End of file
 on stdin, which is what the parent's death looks like, ends it.
@@ -10,16 +11,16 @@ from __future__ import annotations
 
 import struct
 import sys
-from typing import BinaryIO
+from typing import IO
 
 import msgspec
 
-from .model import Call, complete
+from .model import Call, complete, load
 
 FRAME_BYTES_MAX = 4 << 20
 
 
-def read_frame(stream: BinaryIO) -> bytes | None:
+def read_frame(stream: IO[bytes]) -> bytes | None:
     """The next frame, or None at the end. Raises ValueError on a frame over the limit."""
     head = stream.read(4)
     if len(head) < 4:
@@ -31,7 +32,7 @@ def read_frame(stream: BinaryIO) -> bytes | None:
     return body if len(body) == length else None
 
 
-def write_frame(stream: BinaryIO, body: bytes) -> None:
+def write_frame(stream: IO[bytes], body: bytes) -> None:
     stream.write(struct.pack(">I", len(body)) + body)
     stream.flush()
 
@@ -40,6 +41,8 @@ def main() -> None:
     # Libraries print; stdout carries frames only.
     frames_out = sys.stdout.buffer
     sys.stdout = sys.stderr
+    load()
+    write_frame(frames_out, b"")
     while (body := read_frame(sys.stdin.buffer)) is not None:
         heard = complete(msgspec.json.decode(body, type=Call))
         write_frame(frames_out, msgspec.json.encode(heard))

@@ -6,6 +6,7 @@ what left the machine and what did not.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 import time
@@ -58,10 +59,8 @@ class Stub:
             def do_POST(self) -> None:
                 length = int(self.headers.get("content-length", 0))
                 stub.bodies.append(json.loads(self.rfile.read(length)))
-                try:
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                     BEHAVIOURS[stub.behaviour](self, stub)
-                except (BrokenPipeError, ConnectionResetError):
-                    pass
                 self.close_connection = True
 
             def log_message(self, format: str, *args: object) -> None:
