@@ -6,9 +6,9 @@
     clauses      the specification's six clauses, in order, as one table
     verdict      `verdict(session)`: the status now; `history(session)`: after every episode
     confirm      `admit(session, record)`: the only way from an episode into the net
-    tension      `tensions(session)`: where two sources disagree, both sides named
+    tension      what a tension is; drifts, claims, commitments find them
+    tensions     `tensions(session)` and `watches(session)`: all that is open now
     loops, gates, tombstones    what repeats without getting anywhere
-    standing     claimed or verified
     scorecard    how much the declarations are worth
     words        every sentence of this room as a key with parameters; `say(words)` prints it
 

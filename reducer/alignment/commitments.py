@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from ..net.locks import serves
 from ..net.state import Lock, Transition
 from ..session.state import CorrectionRecord, EpisodeRecord, Session
 from ..vocabulary.people import CorrectionType
@@ -73,8 +74,12 @@ def _on_retired(session: Session, lock: Lock, record: EpisodeRecord) -> bool:
 
 def _not_on_only(session: Session, lock: Lock, record: EpisodeRecord) -> bool:
     """Work while nothing is active is unknown, not against anything."""
-    worked_on = associate(session, record).transition_id
-    return worked_on is not None and not within(session, worked_on, lock.target_id)
+    net = session.net
+    step = net.transitions.get(associate(session, record).transition_id or "")
+    wanted = net.transitions.get(lock.target_id or "")
+    if step is None or wanted is None or within(session, step.transition_id, lock.target_id):
+        return False
+    return not serves(net, step, wanted)
 
 
 def _past_gate(session: Session, lock: Lock, record: EpisodeRecord) -> bool:

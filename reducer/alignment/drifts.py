@@ -73,7 +73,7 @@ def path_diverged(at: Situation) -> Iterator[Tension]:
 
 
 def another_intent_once(at: Situation) -> Iterator[Tension]:
-    """One sure annotation names another step: never moved silently, only said (seed, 关联顺序 3)."""
+    """One sure annotation names another step: said, never moved (seed, 关联顺序 3)."""
     now, step, last = at.verdict, at.step, at.last
     if step is None or last is None or not last.seen or now.status is AlignmentStatus.DIVERGED:
         return

@@ -79,7 +79,7 @@ def _activate(draft: Draft, op: op_.ActivateTransition, path: str) -> None:
         return
     only = _of(net, CorrectionType.ONLY)
     wanted = net.transitions.get((only[-1].target_id or "") if only else "")
-    if wanted is not None and is_live(wanted) and not _serves(net, step, wanted):
+    if wanted is not None and is_live(wanted) and not serves(net, step, wanted):
         raise _stands(only[-1], where, f"{wanted.transition_id} alone for now, as a person said")
     for place_id in step.reads:
         lock = held_gate(net, place_id)
@@ -87,7 +87,7 @@ def _activate(draft: Draft, op: op_.ActivateTransition, path: str) -> None:
             raise _stands(lock, where, f"a person opens gate {place_id} first")
 
 
-def _serves(net: Net, step: Transition, wanted: Transition) -> bool:
+def serves(net: Net, step: Transition, wanted: Transition) -> bool:
     """The wanted step, its shell, its inside, or a step on a way to where it starts."""
     if wanted.transition_id in (step.transition_id, step.parent):
         return True
