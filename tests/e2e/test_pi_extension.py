@@ -71,7 +71,7 @@ def test_all_waiting_of_a_run_comes_out_of_one_purse(sock: Path, mood: str) -> N
         with FakeAdapter(sock, mood):
             waited = drive("patience", "40", env=env)["waited_ms"]
     assert isinstance(waited, float)
-    assert waited < 2_000  # the purse is 200; forty waits would be 6,000
+    assert waited < 2_000  # the purse is 150; forty waits would be 6,000
 
 
 def test_results_come_in_the_order_of_the_calls(pi: Pi, home: Home, repo: Path, sock: Path) -> None:

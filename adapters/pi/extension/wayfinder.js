@@ -19,9 +19,9 @@ import path from "node:path";
 
 const PROTOCOL = 1;
 const TOOL = "update_action_path";
-const CONNECT_MS = 100; // at session start, so that the first request already has the constraints
+const CONNECT_MS = 80; // at session start, so that the first request already has the constraints
 const ANSWER_MS = 150; // for the reconciler's answer to a patch
-const PATIENCE_MS = 200; // all fruitless waiting of one run together
+const PATIENCE_MS = 150; // all fruitless waiting of one run together
 const RECONNECT_MS = [500, 1000, 2000, 5000];
 const QUEUE_RECORDS_MAX = 2000;
 const QUEUE_BYTES_MAX = 4 << 20;
