@@ -2,7 +2,8 @@
 
     state      the records, and `Net`, the one container a fold owns
     layer      a mapping over a mapping: how `decide` tries a patch without touching the net
-    rules      the invariants, one function each, and when a transition is enabled
+    rules      when a transition may start, and what keeps it from it
+    invariants what must hold of every net, one function each
     contract   what a step promises: keys of expected evidence, kinds, what is missing
     evidence   which channel may claim what
     locks      what a person decided that an agent's ops must not undo
@@ -18,5 +19,5 @@
     export/    JSON, PNML, Mermaid, SVG
 
 Phase 1 knows one token and one flow input. The limits stand in one rule each: arcs in
-`structure.connect`, tokens in `rules.ACTIVE_PER_AGENT_MAX` and `fold` of `session.started`.
+`structure.connect`, tokens in `session.started`.
 """

@@ -30,11 +30,7 @@ def refuse_against_locks(draft: Draft, op: op_.Op, path: str) -> None:
 
 def held_gate(net: Net, gate_id: str) -> Lock | None:
     """The lock that only a person lifts, if the gate stands under one."""
-    return next((lock for lock in _of(net, CorrectionType.GATE) if _is_gate(lock, gate_id)), None)
-
-
-def _is_gate(lock: Lock, gate_id: str) -> bool:
-    return gate_id in (lock.gate_id, lock.target_id)
+    return next((lock for lock in net.locks.values() if lock.holds_gate(gate_id)), None)
 
 
 def _of(net: Net, type_: CorrectionType) -> list[Lock]:

@@ -5,13 +5,13 @@ works on `net.overlay()`, which costs the same for every size of net and never s
 
 What lives here: values, and the two reverse indexes that keep every rule's cost local.
 What does not: what is allowed (`rules.py`), what an event means (`fold.py`).
-Invariants are listed and checked in `rules.py`.
+Invariants are listed and checked in `invariants.py`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 
 from msgspec import Struct
 
@@ -127,6 +127,9 @@ class Lock(Record, frozen=True):
     text: str | None = None
     gate_id: str | None = None
 
+    def holds_gate(self, place_id: str | None) -> bool:
+        return self.type is CorrectionType.GATE and place_id in (self.gate_id, self.target_id)
+
 
 class Goal(Record, frozen=True):
     """The North Star with its source. `place_id` is absent while it is only inferred."""
@@ -241,6 +244,10 @@ class Net:
         """An edit was observed: evidence from before it no longer verifies."""
         self.edits += 1
 
+    def end_locks(self, is_over: Callable[[Lock], bool]) -> None:
+        if self.locks:
+            self.locks = {key: lock for key, lock in self.locks.items() if not is_over(lock)}
+
     def __repr__(self) -> str:
         return f"<Net revision {self.revision}: {len(self.places)} places, {len(self.transitions)}>"
 
@@ -250,3 +257,8 @@ START_LABEL = "Session started"
 
 def start_place(place_id: str = START_PLACE_ID) -> Place:
     return Place(place_id, PlaceType.CONDITION, START_LABEL, state=PlaceState.SATISFIED)
+
+
+def merged(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
+    """Both in order, each once. Usually nothing is new, and then nothing is copied."""
+    return (*old, *(item for item in dict.fromkeys(new) if item not in old)) if new else old

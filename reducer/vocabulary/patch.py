@@ -107,12 +107,16 @@ class CreateTransition(Op, frozen=True, tag="create_transition"):
 
 
 class Connect(Op, frozen=True, tag="connect"):
+    """An arc. Place to transition: flow, read. Transition to place: success, failure."""
+
     from_id: NodeId
     to_id: NodeId
     arc: ArcKind
 
 
 class SetPlaceState(Op, frozen=True, tag="set_place_state"):
+    """What is believed of a condition, with its evidence. Not for Gates."""
+
     place_id: NodeId
     state: PlaceState
     evidence_ids: EvidenceIds
@@ -139,28 +143,38 @@ class SetTransitionContract(Op, frozen=True, tag="set_transition_contract"):
 
 
 class ActivateTransition(Op, frozen=True, tag="activate_transition"):
+    """Starts a step: reserves the token on its flow input."""
+
     transition_id: NodeId
     token_id: TokenId = MAIN_TOKEN_ID
 
 
 class CompleteTransition(Op, frozen=True, tag="complete_transition"):
+    """Ends the active step well: the token moves to the success place."""
+
     transition_id: NodeId
     token_id: TokenId = MAIN_TOKEN_ID
     evidence_ids: EvidenceIds = ()
 
 
 class FailTransition(Op, frozen=True, tag="fail_transition"):
+    """Ends the active step badly: to the failure place, else back to its input."""
+
     transition_id: NodeId
     token_id: TokenId = MAIN_TOKEN_ID
     evidence_ids: EvidenceIds = ()
 
 
 class RetireTransition(Op, frozen=True, tag="retire_transition"):
+    """This step, not active, will not be done."""
+
     transition_id: NodeId
     reason: Text
 
 
 class SupersedeTransition(Op, frozen=True, tag="supersede_transition"):
+    """Another step takes the place of this one. No arc is inherited."""
+
     old_transition_id: NodeId
     new_transition_id: NodeId
     reason: Text
@@ -179,6 +193,8 @@ PlaceMap = Annotated[dict[NodeId, NodeId], Meta(min_length=1, max_length=1)]
 
 
 class RefineTransition(Op, frozen=True, tag="refine_transition"):
+    """Gives a step its inside, before activation. It ends when the token exits the inside."""
+
     transition_id: NodeId
     subnet: Subnet
     entry_map: PlaceMap
@@ -187,11 +203,15 @@ class RefineTransition(Op, frozen=True, tag="refine_transition"):
 
 
 class AttachEvidence(Op, frozen=True, tag="attach_evidence"):
+    """Puts a piece of evidence on a node; `satisfies` names keys the step expects."""
+
     target_id: NodeId
     evidence: EvidenceDraft
 
 
 class MarkGate(Op, frozen=True, tag="mark_gate"):
+    """Opens, closes or blocks a Gate."""
+
     place_id: NodeId
     gate_state: GateState
     evidence_ids: EvidenceIds = ()
