@@ -49,6 +49,9 @@ def _parser() -> argparse.ArgumentParser:
     status.set_defaults(run=_status)
     stop = commands.add_parser("stop", help="end it and wait until it has ended")
     stop.set_defaults(run=_stop)
+    service = commands.add_parser("install-service", help="run it as your own service, from now on")
+    service.add_argument("--remove", action="store_true", help="stop it and take it out again")
+    service.set_defaults(run=_install_service)
     return parser
 
 
@@ -140,6 +143,13 @@ def _stop(paths: Paths, _: argparse.Namespace) -> int:
         print(f"wayfinderd has not ended within {STOP_PATIENCE_S:.0f} s", file=sys.stderr)
         return EXIT_FAILED
     print(f"wayfinderd has ended (was process {status.pid})")
+    return 0
+
+
+def _install_service(_: Paths, options: argparse.Namespace) -> int:
+    from .service import install, manager, remove
+
+    print((remove if options.remove else install)(manager()))
     return 0
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from stub_model import Stub
+
 from wayfinder.observer.asking import Asker, Endpoint
 from wayfinder.observer.breaker import FAILURES_TO_OPEN, Breaker
 from wayfinder.observer.budget import Budget

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import msgspec
+
 from wayfinder.reducer.net.decide import Committed, Decision, decide
 from wayfinder.reducer.session.fold import LOGIC_VERSION, fold
 from wayfinder.reducer.session.seal import Cause, seal

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from story import AGENT, Story, goal, step
+
 from wayfinder.reducer.net.digest import net_digest
 from wayfinder.reducer.session.fold import FoldError, fold, replay
 from wayfinder.reducer.session.seal import event_id, timestamp

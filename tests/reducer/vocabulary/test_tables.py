@@ -7,6 +7,7 @@ from typing import get_args
 
 import msgspec
 import pytest
+
 from wayfinder.reducer.vocabulary import event, patch
 from wayfinder.reducer.vocabulary.answer import CODES, Code
 
