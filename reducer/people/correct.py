@@ -20,27 +20,24 @@ from msgspec.structs import replace
 
 from ..net.decide import Committed, decide
 from ..net.patching import similar, where
-from ..net.rules import is_live
-from ..session.state import CorrectionRecord, Session
-from ..vocabulary.answer import Answer, Applied, Conflict, Fault, Rejected
+from ..session.state import Session
+from ..vocabulary.answer import Answer, Applied, Conflict, Rejected
 from ..vocabulary.event import HumanCorrected, Payload
-from ..vocabulary.ids import LABEL_CHARS_MAX
 from ..vocabulary.patch import (
     AttachEvidence,
     Connect,
     CreatePlace,
     GraphPatch,
     MarkGate,
-    PatchOp,
     RetireTransition,
     SetTransitionContract,
     SupersedeTransition,
 )
 from ..vocabulary.people import CorrectionType, HumanIntentPatch
 from ..vocabulary.terms import ArcKind, Channel, GateState, PlaceType, TransitionState
-from .revive import free_id, revived
-
-Ops = tuple[PatchOp, ...]
+from .asking import Ask, NotPossible, Ops, impossible, label_of, live_step, said, steps
+from .revive import free_id
+from .undo import undo
 
 
 class Corrected(Struct, frozen=True):
@@ -49,22 +46,6 @@ class Corrected(Struct, frozen=True):
     payloads: tuple[Payload, ...]
     batch: bool
     answer: Applied | None = None
-
-
-class NotPossible(Exception):
-    """Why a correction cannot be taken. Never leaves `correct`."""
-
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(f"{fault.code} at {fault.path}")
-        self.fault = fault
-
-
-class Ask(Struct, frozen=True):
-    """One correction being worked out. `proposal`: the stored patch an accept is about."""
-
-    session: Session
-    correction: HumanIntentPatch
-    proposal: GraphPatch | None = None
 
 
 def correct(
@@ -141,18 +122,18 @@ def _stale(ask: Ask) -> Conflict | None:
 
 
 def _text(ask: Ask) -> Ops:
-    _said(ask)
+    said(ask)
     return ()
 
 
 def _goal(ask: Ask) -> Ops:
-    net, text = ask.session.net, _said(ask)
+    net, text = ask.session.net, said(ask)
     standing = net.goal.place_id if net.goal is not None else None
     return (
         CreatePlace(
             place_id=free_id(net, "pl_goal"),
             type=PlaceType.GOAL,
-            label=_label(text),
+            label=label_of(text),
             replaces_goal_id=standing,
             reason=text if standing is not None else None,
         ),
@@ -161,7 +142,7 @@ def _goal(ask: Ask) -> Ops:
 
 def _retire(ask: Ask) -> Ops:
     """An active step cannot be retired: the agent is told, and must leave it (clause 1)."""
-    step_id = _live_step(ask)
+    step_id = live_step(ask)
     if ask.session.net.transitions[step_id].state is TransitionState.ACTIVE:
         return ()
     return (RetireTransition(step_id, ask.correction.text or "set aside by a person"),)
@@ -174,9 +155,9 @@ def _gate(ask: Ask) -> Ops:
     place = net.places.get(correction.target_id or "")
     if place is not None and place.type is PlaceType.GATE:
         return (MarkGate(place.place_id, state),)
-    step_id = _live_step(ask)
+    step_id = live_step(ask)
     gate_id = free_id(net, f"gate_{step_id}")
-    label = _label(correction.text or "a person decides")
+    label = label_of(correction.text or "a person decides")
     gate = CreatePlace(gate_id, PlaceType.GATE, label, gate_state=state)
     return (gate, Connect(gate_id, step_id, ArcKind.READ))
 
@@ -188,23 +169,23 @@ def _open_gate(ask: Ask) -> Ops:
     gates = [net.places[each] for each in wanted if each in net.places]
     shut = [gate for gate in gates if gate.gate_state in (GateState.CLOSED, GateState.BLOCKED)]
     if not shut:
-        closed = (each.place_id for each in net.places.values() if each.gate_state)
-        raise _not("not_a_gate", "targetId", "a closed gate, or a step that reads one", closed)
+        known = [each.place_id for each in net.places.values() if each.gate_state]
+        raise impossible("not_a_gate", "targetId", "a shut gate, or a step that reads one", known)
     return tuple(MarkGate(gate.place_id, GateState.OPEN) for gate in shut)
 
 
 def _redescribe(ask: Ask) -> Ops:
-    text, step_id = _said(ask), _live_step(ask)
-    return (SetTransitionContract(step_id, intent=_label(text)),)
+    text, step_id = said(ask), live_step(ask)
+    return (SetTransitionContract(step_id, intent=label_of(text)),)
 
 
 def _only(ask: Ask) -> Ops:
-    _live_step(ask)
+    live_step(ask)
     return ()
 
 
 def _wrong_step(ask: Ask) -> Ops:
-    _live_step(ask)
+    live_step(ask)
     return ()
 
 
@@ -212,17 +193,17 @@ def _reassociate(ask: Ask) -> Ops:
     session, correction = ask.session, ask.correction
     if correction.target_id not in session.episodes:
         newest = similar("", session.episodes)
-        raise _not("unknown_id", "targetId", "an episode", newest)
+        raise impossible("unknown_id", "targetId", "an episode", newest)
     if correction.other_id not in session.net.transitions:
         steps = similar(correction.other_id or "", session.net.transitions)
-        raise _not("unknown_id", "otherId", "a step it belongs to", steps)
+        raise impossible("unknown_id", "otherId", "a step it belongs to", steps)
     return ()
 
 
 def _supersede(ask: Ask) -> Ops:
-    old, new = _live_step(ask), ask.correction.other_id
+    old, new = live_step(ask), ask.correction.other_id
     if new is None:
-        raise _not("unknown_id", "otherId", "the step that takes its place", _steps(ask))
+        raise impossible("unknown_id", "otherId", "the step that takes its place", steps(ask))
     reason = ask.correction.text or "replaced by a person"
     return (SupersedeTransition(old, new, reason),)
 
@@ -230,31 +211,18 @@ def _supersede(ask: Ask) -> Ops:
 def _accept(ask: Ask) -> Ops:
     """The agent's ops become a person's; its evidence must not, so it has to come as a patch."""
     if ask.proposal is None:
-        raise _not("unknown_id", "targetId", "a waiting proposal", ())
+        raise impossible("unknown_id", "targetId", "a waiting proposal")
     if any(isinstance(op, AttachEvidence) for op in ask.proposal.ops):
-        raise _not(
-            "evidence_type_not_allowed", "ops", "a proposal that brings no evidence of its own", ()
+        raise impossible(
+            "evidence_type_not_allowed", "ops", "a proposal that brings no evidence of its own"
         )
     return ask.proposal.ops
 
 
 def _reject(ask: Ask) -> Ops:
     if ask.correction.target_id is None:
-        raise _not("unknown_id", "targetId", "a waiting proposal", ())
+        raise impossible("unknown_id", "targetId", "a waiting proposal")
     return ()
-
-
-def _undo(ask: Ask) -> Ops:
-    corrections = ask.session.corrections
-    record = corrections.get(ask.correction.target_id or "")
-    if record is None or record.undone_by is not None:
-        standing = [key for key, each in corrections.items() if each.undone_by is None]
-        raise _not("unknown_id", "targetId", "a standing correction", standing)
-    undo = _UNDO.get(record.correction.type)
-    if undo is None:
-        hint = _INSTEAD.get(record.correction.type, "another correction")
-        raise _not("not_possible", "targetId", hint, ())
-    return undo(ask, record)
 
 
 _OPS: Final[dict[CorrectionType, Callable[[Ask], Ops]]] = {
@@ -268,97 +236,7 @@ _OPS: Final[dict[CorrectionType, Callable[[Ask], Ops]]] = {
     CorrectionType.WRONG_STEP: _wrong_step,
     CorrectionType.REASSOCIATE: _reassociate,
     CorrectionType.SUPERSEDE: _supersede,
-    CorrectionType.UNDO: _undo,
+    CorrectionType.UNDO: undo,
     CorrectionType.ACCEPT: _accept,
     CorrectionType.REJECT: _reject,
 }
-
-
-# --- undo: what takes a correction back -------------------------------------------------------
-
-
-def _word_only(_: Ask, __: CorrectionRecord) -> Ops:
-    """Taking the word back is all: the lock and the constraint end with it."""
-    return ()
-
-
-def _undo_goal(ask: Ask, record: CorrectionRecord) -> Ops:
-    """The goal before it comes back, as a new place. Without one, only the lock ends."""
-    session, now = ask.session, ask.session.net.goal
-    before = [root for root in session.roots if root.seq < record.seq and root.place_id]
-    if not before or now is None or now.place_id is None:
-        return ()
-    return (
-        CreatePlace(
-            place_id=free_id(session.net, "pl_goal"),
-            type=PlaceType.GOAL,
-            label=_label(before[-1].text),
-            replaces_goal_id=now.place_id,
-            reason="taken back by a person",
-        ),
-    )
-
-
-def _undo_gate(ask: Ask, record: CorrectionRecord) -> Ops:
-    net = ask.session.net
-    lock = net.locks.get(record.correction.correction_id)
-    gate = net.places.get((lock.gate_id or lock.target_id or "") if lock is not None else "")
-    if gate is None or gate.gate_state in (None, GateState.OPEN):
-        return ()
-    return (MarkGate(gate.place_id, GateState.OPEN),)
-
-
-def _undo_ending(ask: Ask, record: CorrectionRecord) -> Ops:
-    """What was retired or superseded stays so; a copy of it stands in the same place."""
-    net = ask.session.net
-    step = net.transitions.get(record.correction.target_id or "")
-    return revived(net, step) if step is not None and not is_live(step) else ()
-
-
-_UNDO: Final[dict[CorrectionType, Callable[[Ask, CorrectionRecord], Ops]]] = {
-    CorrectionType.TEXT: _word_only,
-    CorrectionType.ONLY: _word_only,
-    CorrectionType.WRONG_STEP: _word_only,
-    CorrectionType.REASSOCIATE: _word_only,
-    CorrectionType.GOAL: _undo_goal,
-    CorrectionType.GATE: _undo_gate,
-    CorrectionType.RETIRE: _undo_ending,
-    CorrectionType.SUPERSEDE: _undo_ending,
-}
-_INSTEAD: Final[dict[CorrectionType, str]] = {
-    CorrectionType.OPEN_GATE: "a new gate (--gate) in its place",
-    CorrectionType.REDESCRIBE: "a new description (--redescribe) in its place",
-}
-
-
-# --- what the types share ---------------------------------------------------------------------
-
-
-def _said(ask: Ask) -> str:
-    if not ask.correction.text:
-        raise _not("malformed", "text", "a few words", ())
-    return ask.correction.text
-
-
-def _live_step(ask: Ask) -> str:
-    step = ask.session.net.transitions.get(ask.correction.target_id or "")
-    if step is None:
-        raise _not("unknown_id", "targetId", "a step", _steps(ask))
-    if not is_live(step):
-        raise _not("not_live", "targetId", f"a live step; this one is {step.state}", _steps(ask))
-    return step.transition_id
-
-
-def _steps(ask: Ask) -> list[str]:
-    live = {key: each for key, each in ask.session.net.transitions.items() if is_live(each)}
-    return list(similar(ask.correction.target_id or "", live))
-
-
-def _not(code: str, field: str, expected: str, known: object) -> NotPossible:
-    names = tuple(str(each) for each in known) if isinstance(known, (tuple, list)) else ()
-    return NotPossible(Fault(code, f"$.{field}", expected, names))
-
-
-def _label(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LABEL_CHARS_MAX else line[: LABEL_CHARS_MAX - 1] + "…"
