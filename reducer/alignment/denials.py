@@ -20,15 +20,16 @@ from .words import Words, words
 
 
 class Denial(Struct, frozen=True):
-    """Holds at positions `start <= p < end`."""
+    """Holds from its own moment at `start` up to the answer at `end`."""
 
     correction_id: str
     start: int
     end: int
     reason: Words
 
-    def holds_at(self, position: int) -> bool:
-        return self.start <= position < self.end
+    def holds_after(self, position: int) -> bool:
+        """At a later moment than its own."""
+        return self.start < position < self.end
 
 
 def denials(session: Session, transition_id: str) -> list[Denial]:

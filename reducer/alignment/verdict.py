@@ -78,11 +78,10 @@ def evaluations(
     session: Session, transition: Transition, firing_id: str
 ) -> list[tuple[Step, Verdict]]:
     """The verdict after every step of one firing, oldest first; never empty for a known firing."""
-    denied = denials(session, transition.transition_id)
     found: list[tuple[Step, Verdict]] = []
     since: tuple[AlignmentStatus, str, int] | None = None
-    for step in _with_denials(walk(session, transition, firing_id), denied):
-        denial = next((item for item in denied if item.holds_at(step.position)), None)
+    denied = denials(session, transition.transition_id)
+    for step, denial in _with_denials(walk(session, transition, firing_id), denied):
         case = Case(transition, step, denial, session.annotations)
         clause, status, finding = decide(case)
         if since is None or since[0] is not status:
@@ -100,17 +99,23 @@ def sequence_of(session: Session, since_id: str) -> int:
     return next((patch.seq for patch in session.patches if patch.patch_id == since_id), 0)
 
 
-def _with_denials(steps: list[Step], denied: list[Denial]) -> list[Step]:
-    """A denial is a moment of its own: the status changes there, not at the next episode."""
-    moments: list[tuple[int, int, Step]] = [(step.position, 0, step) for step in steps]
+def _with_denials(steps: list[Step], denied: list[Denial]) -> list[tuple[Step, Denial | None]]:
+    """Each step with the denial that holds then. A denial is a moment of its own: the status
+    changes there, not at the next episode, and what stood at the same position stood before it."""
+    moments: list[tuple[int, int, Step, Denial | None]] = [
+        (step.position, 0, step, None) for step in steps
+    ]
     for denial in denied:
         before = [step for step in steps if step.position <= denial.start]
         if before and denial.end > denial.start:
             last = before[-1]
             moment = Step(denial.correction_id, denial.start, last.window, last.seen, last.opener)
-            moments.append((denial.start, 1, moment))
+            moments.append((denial.start, 1, moment, denial))
     moments.sort(key=lambda moment: moment[:2])
-    return [moment[2] for moment in moments]
+    return [
+        (step, own or next((each for each in denied if each.holds_after(position)), None))
+        for position, _, step, own in moments
+    ]
 
 
 def _verdict(
