@@ -182,7 +182,7 @@ def place(place_id: str, type_: str, label: str) -> dict[str, Any]:
 
 def step(transition_id: str, type_: str, intent: str, **more: Any) -> dict[str, Any]:
     whole = {"op": "create_transition", "transitionId": transition_id, "type": type_}
-    return {**whole, "intent": intent, **more}
+    return {**whole, "intent": intent, "owner": "main", **more}
 
 
 def arc(from_id: str, to_id: str, kind: str) -> dict[str, Any]:
@@ -225,6 +225,7 @@ START = [
     step(
         "tr_client_fix", "Implement", "Keep the new token on the client",
         whyNow="The client is the last to hold the token before it is gone",
+        action="Change how the client keeps the cookies of an answer",
         expectedEvidence=["The refresh test passes"],
         evidenceSelectors=["test:test_profile_after_refresh=pass"],
         allowedEpisodeKinds=["edit", "test", "inspect"],

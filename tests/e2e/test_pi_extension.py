@@ -14,6 +14,7 @@ import pytest
 from fake_adapter import FakeAdapter, Frame
 from pi_harness import Home, Pi, drive
 from scripted_model import ScriptedModel, text_of
+
 from wayfinder.daemon import paths
 
 pytestmark = pytest.mark.node
@@ -285,6 +286,35 @@ def test_a_daemon_that_comes_late_gets_everything(
     assert [f["seq"] for f in adapter.frames] == list(range(1, len(adapter.frames) + 1))
     assert [f["callId"] for f in adapter.patches()] == ["call_1"]
     assert adapter.events("prompt")
+
+
+def test_a_daemon_that_forgot_everything_is_met_anew(
+    pi: Pi, home: Home, repo: Path, sock: Path
+) -> None:
+    """Its state deleted while Pi runs: a new instance numbers from 1, nothing waits for ever."""
+    before, after = FakeAdapter(sock), FakeAdapter(sock)
+
+    def swap(_: list[dict[str, Any]]) -> dict[str, Any]:
+        before.__exit__()
+        after.__enter__()
+        return {"calls": [call(2, "bash", command="true")]}
+
+    def wait(messages: list[dict[str, Any]]) -> dict[str, Any]:
+        there = any(f["seq"] == 1 for f in after.frames)
+        calls = [call(100 + len(messages), "bash", command="sleep 0.05")]
+        return {"again": not there, "calls": calls}
+
+    turns = [{"calls": [call(1, "bash", command="true")]}, swap, wait, {"text": "done"}]
+    before.__enter__()
+    try:
+        run, _ = play(pi, home, repo, turns, sock)
+    finally:
+        after.__exit__()
+    assert run.code == 0
+    assert len({hello["instance"] for hello in before.hellos + after.hellos}) == 2
+    seqs = [f["seq"] for f in after.frames]
+    anew = seqs[seqs.index(1) :]
+    assert anew == list(range(1, len(anew) + 1))
 
 
 def test_overflow_is_counted_and_leaves_no_hole(sock: Path) -> None:

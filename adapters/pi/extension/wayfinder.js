@@ -141,7 +141,7 @@ const wellFormed = (_, value) => (typeof value === "string" ? value.toWellFormed
 // --- the link to the daemon ---------------------------------------------------------------------
 
 function newState() {
-  return { instance: randomUUID(), nextSeq: 1, sent: [], unsent: [], bytes: 0, dropped: 0,
+  return { instance: randomUUID(), nextSeq: 1, acked: 0, sent: [], unsent: [], bytes: 0, dropped: 0,
     receipted: new Set(), seenRevision: null };
 }
 
@@ -267,6 +267,7 @@ class Link {
     this.mute = false;
     if (frame.t === "welcome") {
       this.attempts = 0;
+      if ((frame.ack ?? 0) < this.state.acked) return this.startOver();
       this.acked(frame.ack ?? 0);
       this.declared = frame.declared !== false;
       this.constraints = frame.constraints ?? [];
@@ -285,8 +286,18 @@ class Link {
     }
   }
 
+  // The daemon has lost what it had acknowledged (its state was deleted): be somebody new to it.
+  startOver() {
+    const state = this.state;
+    state.instance = this.hello.instance = randomUUID();
+    for (const record of [...state.sent, ...state.unsent]) record.seq = 0;
+    Object.assign(state, { nextSeq: 1, acked: 0 });
+    this.socket.destroy();
+  }
+
   acked(seq) {
     const state = this.state;
+    state.acked = Math.max(state.acked, seq);
     while (state.sent.length && state.sent[0].seq <= seq) {
       const record = state.sent.shift();
       state.bytes -= record.bytes;
@@ -452,7 +463,7 @@ const EXAMPLE = {
       expectedEvidence: ["The refresh assertion fails every time"],
       evidenceSelectors: ["assertion:refresh=fail"],
       exitCondition: "A stable signature, or proof that the test is unreliable",
-      failureCondition: "The failure comes and goes" },
+      failureCondition: "The failure comes and goes", owner: "main" },
     { op: "create_transition", transitionId: "tr_fix", type: "Implement", intent: "Repair the refresh path" },
     { op: "connect", fromId: "pl_start", toId: "tr_reproduce", arc: "flow" },
     { op: "connect", fromId: "tr_reproduce", toId: "pl_reproduced", arc: "success" },
@@ -469,6 +480,7 @@ const EXAMPLE_LATER = {
     { op: "complete_transition", transitionId: "tr_reproduce", tokenId: "tok_main",
       evidenceIds: ["ev_stable"] },
     { op: "set_transition_contract", transitionId: "tr_fix", whyNow: "The signature is stable",
+      action: "Change how the session is saved", owner: "main",
       expectedEvidence: ["The refresh test passes"], exitCondition: "It passes twice in a row" },
     { op: "activate_transition", transitionId: "tr_fix", tokenId: "tok_main" },
   ],
