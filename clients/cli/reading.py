@@ -7,7 +7,7 @@ say offline cannot disagree.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Generator
 
 import click
 
@@ -27,7 +27,7 @@ class Says(click.ClickException):
 
 
 @contextlib.contextmanager
-def reading() -> Iterator[Reader]:
+def reading() -> Generator[Reader]:
     """The log, or a sentence that says why not."""
     try:
         reader = Reader.open(resolve().database)

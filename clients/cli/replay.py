@@ -1,4 +1,4 @@
-"""`wayfinder replay`: fold a session anew from its first event; `--verify` compares every digest."""
+"""`wayfinder replay`: fold a session anew; `--verify` compares every digest on the way."""
 
 from __future__ import annotations
 

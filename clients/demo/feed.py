@@ -51,12 +51,14 @@ class Feed:
         speed: float = 1.0,
         on_sent: Callable[[Frame], None] = lambda _: None,
         instance: str | None = None,
+        patience_s: float = PATIENCE_S,
     ) -> None:
         self._sock = sock
         self._recording = recording
         self._base_ms = base_ms
         self._speed = speed
         self._on_sent = on_sent
+        self._patience_s = patience_s
         identity = {"instance": instance or str(uuid.uuid4()), "pid": os.getpid()}
         self._hello = {**recording.hello, **identity}
         self._unacked: list[Frame] = []
@@ -93,7 +95,7 @@ class Feed:
                 self._read()
             # Waiting for the recorded pace is not the daemon's silence.
             if (self._unacked or self._caller is None) and (
-                time.monotonic() - self._heard_at > PATIENCE_S
+                time.monotonic() - self._heard_at > self._patience_s
             ):
                 raise NoDaemon(f"nobody answers at {self._sock}")
 
