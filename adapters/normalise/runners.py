@@ -1,0 +1,178 @@
+"""How test runners, compilers and linters print what they found. Tables, and one pass over lines.
+
+A name is taken only from a line whose shape belongs to a runner, and only from the output of a
+command that ran something (`facts.kinds_with_reports`). A verdict comes only from a line that a
+runner prints exactly once, at its end; it decides where a pipe hides the exit status.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from ...reducer.vocabulary.terms import EpisodeKind, FactKind, FactResult
+from .shell import Command
+from .text import excerpt, plain
+
+NAMES_MAX: Final = 200
+LINES_MAX: Final = 2000
+LINE_CHARS: Final = 500
+
+T, A, F, TR = FactKind.TEST, FactKind.ASSERTION, FactKind.FILE, FactKind.TRACE
+PASS, FAIL = FactResult.PASS, FactResult.FAIL
+Name = tuple[FactKind, str, FactResult | None]
+
+_WORD_RESULT: Final = {
+    "PASSED": PASS, "FAILED": FAIL, "ERROR": FAIL, "XPASS": PASS, "PASS": PASS, "FAIL": FAIL,
+    "ok": PASS, "not ok": FAIL, "✓": PASS, "✔": PASS, "√": PASS, "✕": FAIL, "✗": FAIL, "✖": FAIL,
+    "×": FAIL,
+}  # fmt: skip
+
+
+class Report(Struct, frozen=True):
+    """`names` in the order printed; `verdict`: what the runner said of the whole run."""
+
+    names: tuple[Name, ...] = ()
+    verdict: FactResult | None = None
+
+    def heads(self, command: Command) -> set[str]:
+        """The heads the verdict speaks of: those of a line that tests or builds."""
+        if command.kind not in (EpisodeKind.TEST, EpisodeKind.BUILD):
+            return set()
+        return {name for name, _ in command.heads}
+
+
+EMPTY: Final = Report()
+
+
+def _both(kind: FactKind) -> Callable[[re.Match[str]], Iterator[Name]]:
+    def take(found: re.Match[str]) -> Iterator[Name]:
+        yield kind, found["n"].strip(), _WORD_RESULT.get(found["r"])
+
+    return take
+
+
+def _failed(kind: FactKind, group: str = "n") -> Callable[[re.Match[str]], Iterator[Name]]:
+    def take(found: re.Match[str]) -> Iterator[Name]:
+        yield kind, found[group].strip(), FAIL
+
+    return take
+
+
+def _pytest_short(found: re.Match[str]) -> Iterator[Name]:
+    yield T, found["n"], FAIL
+    if found["m"]:
+        yield A, found["m"].strip(), FAIL
+
+
+def _compiler(found: re.Match[str]) -> Iterator[Name]:
+    yield A, found["n"].strip(), FAIL
+    yield F, found["f"].strip(), FAIL
+
+
+def _rule(found: re.Match[str]) -> Iterator[Name]:
+    yield A, found["n"].strip(), FAIL if found["r"] == "error" else None
+
+
+def _seen(found: re.Match[str]) -> Iterator[Name]:
+    yield TR, found["n"], None
+
+
+Take = Callable[[re.Match[str]], Iterator[Name]]
+# (a word that must stand in the text, line shape, what it says). The word keeps the cost down.
+_LINES: Final[tuple[tuple[str, re.Pattern[str], Take], ...]] = tuple(
+    (word, re.compile(pattern), take)
+    for word, pattern, take in (
+        # pytest
+        ("::", r"(?P<n>\S+::\S.{0,300}?)\s+(?P<r>PASSED|FAILED|ERROR|XPASS)\b", _both(T)),
+        ("::", r"(?:FAILED|ERROR) (?P<n>\S+::\S+?)(?: - (?P<m>.{1,160}))?$", _pytest_short),
+        ("E  ", r"E\s{2,}(?P<n>(?:\w+\.)*\w*(?:Error|Exception|Failed)\b.{0,160}|assert .{1,160})", _failed(A)),
+        # unittest
+        (" ... ", r"(?P<n>\w+) \([\w.]+\)(?: .{0,120})? \.\.\. (?P<r>ok|FAIL|ERROR)$", _both(T)),
+        ("FAIL:", r"(?:FAIL|ERROR): (?P<n>\w+) \([\w.]+\)", _failed(T)),
+        # jest, vitest, mocha, node:test
+        ("", r"\s*(?P<r>[✓✔√✕✗✖×]) (?P<n>\S.{0,200}?)(?:\s+\(?\d[\d.]*\s?m?s\)?)?$", _both(T)),
+        ("● ", r"\s*● (?P<n>[^›]{1,160} › .{1,200})$", _failed(T)),
+        (" > ", r"\s*FAIL\s+(?P<n>\S.{0,200}? > .{1,200})$", _failed(T)),
+        ("PASS", r"\s*(?P<r>PASS|FAIL)\s+(?P<n>\S+\.[cm]?[jt]sx?)(?:\s+\(.{1,40}\))?$", _both(F)),
+        # go
+        ("--- ", r"\s*--- (?P<r>PASS|FAIL): (?P<n>\S{1,200})", _both(T)),
+        ("FAIL\t", r"(?P<r>FAIL)\t(?P<n>\S{1,200})", _both(T)),
+        ("ok  \t", r"(?P<r>ok)\s+\t(?P<n>\S{1,200})\t", _both(T)),
+        # cargo
+        ("test ", r"test (?P<n>\S{1,200}) \.\.\. (?P<r>ok|FAILED)$", _both(T)),
+        ("panicked at", r"thread '(?P<n>[^']{1,160})'.{0,60} panicked at", _failed(A)),
+        ("error[", r"error\[(?P<n>E\d+)\]", _failed(A)),
+        # TAP
+        ("ok ", r"\s*(?P<r>ok|not ok) \d+ (?:- )?(?P<n>[^#\s].{0,200}?)(?: # .*)?$", _both(T)),
+        # tsc, gcc, ruff, eslint
+        ("error TS", r"(?P<f>[^\s(:]{1,300})[(:]\d+[,:]\d+\)?(?:: | - )error (?P<n>TS\d+)", _compiler),
+        (": error", r"(?P<f>[^\s:]{1,300}):\d+:\d+: (?:fatal )?error: (?P<n>.{1,120})", _compiler),
+        (".go:", r"(?P<f>\S{1,300}\.go):\d+:\d+: (?P<n>.{1,120})", _compiler),
+        (":", r"(?P<f>[^\s:]{1,300}\.py):\d+:\d+: (?P<n>[A-Z]{1,4}\d{2,4})\b", _compiler),
+        (": error:", r"(?P<f>[^\s:]{1,300}\.pyi?):\d+: error: .{0,300}\[(?P<n>[\w-]+)\]$", _compiler),
+        ("error", r"\s+\d+:\d+\s+(?P<r>error|warning)\s.{1,300}\s(?P<n>[@\w-]+(?:/[\w-]+)*)\s*$", _rule),
+        # rspec, phpunit, maven
+        ("rspec ", r"rspec (?P<n>\./\S{1,200})", _failed(T)),
+        ("[ERROR]", r"\[ERROR\]\s+(?P<n>[\w.]+Test\w*[.:]\w+)", _failed(T)),
+        (") ", r"\d+\) (?P<n>\w+(?:\\\w+)*::\w+)", _failed(T)),
+        # assertions of their own
+        ("Error", r"\s*(?:Uncaught )?(?P<n>AssertionError(?: \[\w+\])?: .{1,160})$", _failed(A)),
+        ("expect(", r"\s*(?:Error: )?(?P<n>expect\(.{1,160})$", _failed(A)),
+        # traces
+        ("span", r".{0,200}\bspan(?:[_.]?name)?[\"']?\s*[=:]\s*[\"']?(?P<n>[\w][\w./:@-]{1,120})", _seen),
+        ("trace", r".{0,200}\btrace(?:[_.]?name)?[\"']?\s*[=:]\s*[\"']?(?P<n>[\w][\w./:@-]{1,120})", _seen),
+    )
+)  # fmt: skip
+
+# A runner's own summary of the whole run. A failure anywhere decides.
+_VERDICTS: Final[tuple[tuple[re.Pattern[str], FactResult], ...]] = tuple(
+    (re.compile(pattern, re.MULTILINE), result)
+    for pattern, result in (
+        (r"^=+ .{0,200}\b\d+ (?:failed|errors?)\b.{0,100} =+$", FAIL),  # pytest
+        (r"^\d+ failed\b.{0,100} in [\d.]+s", FAIL),
+        (r"^FAILED \((?:failures|errors)=", FAIL),  # unittest
+        (r"^Tests?:\s+(?:\d+ \w+, )*[1-9]\d* failed", FAIL),  # jest
+        (r"^\s*Tests?\s+[1-9]\d* failed", FAIL),  # vitest
+        (r"^\s*Test Files\s+[1-9]\d* failed", FAIL),
+        (r"^\s*[1-9]\d* failing$", FAIL),  # mocha
+        (r"^FAIL(?:\t|$)", FAIL),  # go
+        (r"^test result: FAILED", FAIL),  # cargo
+        (r"^error: could not compile|^error: aborting due to", FAIL),
+        (r"^(?:# |ℹ )fail [1-9]", FAIL),  # node:test
+        (r"^Found [1-9]\d* errors?\b", FAIL),  # tsc, ruff, mypy, biome
+        (r"^✖ [1-9]\d* problems? \([1-9]\d* errors?", FAIL),  # eslint
+        (r"^[^\n]{1,300}\berror TS\d+: ", FAIL),
+        (r"^npm (?:ERR!|error) (?:code|Lifecycle|Test failed)", FAIL),
+        (r"^make(?:\[\d+\])?: \*\*\* ", FAIL),
+        (r"^\[ERROR\] .{0,80}(?:BUILD FAILURE|Failed to execute goal)|^BUILD FAILED", FAIL),
+        (r"^=+ .{0,120}\b\d+ passed\b.{0,80} =+$", PASS),
+        (r"^\d+ passed\b.{0,60} in [\d.]+s", PASS),
+        (r"^Ran \d+ tests? in [^\n]{1,40}\n\nOK", PASS),
+        (r"^Tests?:\s+(?:\d+ \w+, )*\d+ passed", PASS),
+        (r"^\s*Tests\s+\d+ passed", PASS),
+        (r"^\s*\d+ passing\b", PASS),
+        (r"^test result: ok\.", PASS),
+        (r"^(?:# |ℹ )fail 0$", PASS),
+    )
+)  # fmt: skip
+
+
+def read(text: str) -> Report:
+    """Everything the runners' tables find in an output. Linear in an excerpt of the text."""
+    shown = plain(excerpt(text))
+    rows = [(pattern, take) for word, pattern, take in _LINES if word in shown]
+    names: list[Name] = []
+    for line in shown.split("\n", LINES_MAX)[:LINES_MAX]:
+        if not line or len(line) > LINE_CHARS or len(names) >= NAMES_MAX:
+            continue
+        for pattern, take in rows:
+            found = pattern.match(line)
+            if found is not None:
+                names.extend((kind, name, result) for kind, name, result in take(found) if name)
+                break
+    verdict = next((result for pattern, result in _VERDICTS if pattern.search(shown)), None)
+    return Report(tuple(names[:NAMES_MAX]), verdict)
