@@ -74,8 +74,10 @@ def _answered_at(session: Session, record: CorrectionRecord) -> int:
 
 
 def answers(patch: PatchRecord, record: CorrectionRecord) -> bool:
+    """A counted patch of the agent's, called after the correction and not merely stored after it."""
     counted = patch.source is Channel.DECLARED_PATH and patch.opens_window
-    return counted and patch.seq > record.seq
+    called_after = patch.position == 0 or patch.position > record.position
+    return counted and called_after and patch.seq > record.seq
 
 
 def _retire(correction: HumanIntentPatch, transition_id: str) -> Words | None:

@@ -64,7 +64,7 @@ def _same_again(at: Situation, aside: Transition) -> Iterator[Watch]:
 
 def _work_again(at: Situation, aside: Transition) -> Iterator[Watch]:
     record = _newest(at)
-    if record is None or aside.state not in _SET_ASIDE:
+    if record is None or aside.state not in _SET_ASIDE or not _after(at, aside, record):
         return
     active = wanted(at.step) if at.step is not None else ()
     facts = hits(wanted(aside), record.episode.facts)
@@ -96,6 +96,11 @@ def _trouble_again(at: Situation, aside: Transition) -> Iterator[Watch]:
 
 def _newest(at: Situation) -> EpisodeRecord | None:
     return next(reversed(at.session.episodes.values()), None)
+
+
+def _after(at: Situation, aside: Transition, record: EpisodeRecord) -> bool:
+    """The episode began after the step was set aside."""
+    return record.episode.from_position > at.since_patch(aside.changed_revision)[1]
 
 
 def _watch(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from declared_story import Story, activate, complete, fail, step, tell, trouble
+
 from wayfinder.reducer.alignment.tension import Tension, TensionKind
 from wayfinder.reducer.alignment.tensions import tensions
 from wayfinder.reducer.alignment.words import say
