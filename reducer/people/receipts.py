@@ -182,10 +182,10 @@ def _guarded(acts: Acts, gate_id: str) -> bool:
 
 
 def _goal(acts: Acts) -> ReceiptStage | None:
-    """A patch after it, and from the step it made active a way of success to the goal."""
+    """A patch after it, and from the step now active a way of success to the goal."""
     net = acts.session.net
     goal = net.goal.place_id if net.goal is not None else None
-    start = acts.patch.active_transition_id if acts.patch is not None else None
+    start = acts.patches[-1].active_transition_id if acts.patches else None
     if goal is None or start is None:
         return None
     ahead, seen = [start], {start}
