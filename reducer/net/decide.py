@@ -196,7 +196,7 @@ _ID_FIELDS: Final = (
 
 
 def names(op: op_.Op) -> Iterator[str]:
-    """Every id an op mentions, also inside a subnet."""
+    """Every id an op mentions, also in maps and inside a subnet."""
     for field in _ID_FIELDS:
         name = getattr(op, field, None)
         if name is not None:
@@ -205,6 +205,8 @@ def names(op: op_.Op) -> Iterator[str]:
     if isinstance(op, op_.AttachEvidence) and op.evidence.evidence_id is not None:
         yield op.evidence.evidence_id
     if isinstance(op, op_.RefineTransition):
+        for pair in (op.entry_map, op.success_exit_map, op.failure_exit_map or {}):
+            yield from (*pair, *pair.values())
         for inner in (*op.subnet.places, *op.subnet.transitions, *op.subnet.arcs):
             yield from names(inner)
 
