@@ -109,7 +109,7 @@ class Feed:
         self._caller = caller
         self._lines = Lines(FRAME_BYTES_MAX)
         self._connects += 1
-        return all([self._send(frame) for frame in (self._hello, *self._unacked)])
+        return all(self._send(frame) for frame in (self._hello, *self._unacked))
 
     def _send(self, frame: Frame) -> bool:
         if self._caller is None:

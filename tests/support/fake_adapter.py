@@ -1,7 +1,8 @@
 """Stands in for the daemon where a test needs one that misbehaves: speaks, or refuses to.
 
 Moods: `healthy` acknowledges and answers; `silent` reads and never answers; `deaf` accepts and
-never reads; `dies` closes after `after` frames and is gone; `deferred` answers patches only when
+never reads; `dies` closes after `after` frames and is gone; `drops` closes the connection once,
+after `after` frames, the last of them unacknowledged; `deferred` answers patches only when
 `release()` is called; `wrong_version` refuses the hello.
 """
 
@@ -114,6 +115,9 @@ class FakeAdapter:
             if self.mood == "dies" and len(self.frames) >= self.after:
                 self.path.unlink(missing_ok=True)
                 over.set()
+                break
+            if self.mood == "drops" and len(self.frames) == self.after:
+                self.mood = "healthy"
                 break
             self._react(writer, frame)
 
