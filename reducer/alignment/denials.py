@@ -74,7 +74,7 @@ def _answered_at(session: Session, record: CorrectionRecord) -> int:
 
 
 def answers(patch: PatchRecord, record: CorrectionRecord) -> bool:
-    """A counted patch of the agent's, called after the correction and not merely stored after it."""
+    """A counted patch of the agent's, called after the correction, not merely stored after it."""
     counted = patch.source is Channel.DECLARED_PATH and patch.opens_window
     called_after = patch.position == 0 or patch.position > record.position
     return counted and called_after and patch.seq > record.seq

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from wayfinder.daemon.who import Kin, Peer, Standing, judge, line_of, peer_of, who
 
 ME = Peer(100, os.geteuid())
