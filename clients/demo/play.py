@@ -18,7 +18,6 @@ from .story import Story
 
 SETTLE_S: Final = 30.0
 POLL_S: Final = 0.05
-SPEED_MAX: Final = 1000.0
 _BRIEF: Final = "from wayfinder.clients.cli import main; main()"
 _COLOURS: Final = {"declared": "cyan", "observed": "", "asked": "green"}
 
@@ -29,7 +28,6 @@ def main(speed: float = 1.0, keep: bool = False) -> int:
     With `keep` the demo's folder stays and its name is told.
     """
     recording = load()
-    speed = min(max(speed, 0.1), SPEED_MAX)
     try:
         with OwnDaemon(keep=keep) as daemon:
             _introduce(recording, speed)
