@@ -2,14 +2,14 @@
 
 One SQLite file in the state folder, one writer (the adapter, under its lock). It holds, per
 session, the position counter and the observations not yet committed as episodes; per extension
-instance, the last number accepted; and patches the reconciler has not answered yet.
+instance, the last number accepted; and errands (patches, receipts) not answered yet.
 
 Invariants:
 * Nothing unredacted is stored; callers hand in finished observations.
 * Positions of a session are 1, 2, 3 … without holes, for ever: the counter outlives trimming.
 * An instance's frame `seq` takes effect once: only `accepted + 1` is taken (`accepts`).
 * Effects of a frame and its number stand in one transaction; acknowledge after `commit`.
-* `trim` removes only what the reconciler has committed, and never an unanswered patch.
+* `trim` removes only what the reconciler has committed, and never an unanswered errand.
 
 Writes gather in one transaction until `commit`, so that a loop may drain many frames and pay for
 one sync. Reads see what was written before them.
@@ -17,9 +17,9 @@ one sync. Reads see what was written before them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import apsw
 import msgspec
@@ -27,9 +27,10 @@ from msgspec import Struct
 
 from ..daemon.messages import Pulled
 from ..reducer.vocabulary.codec import decode, encode
-from ..reducer.vocabulary.observation import AnyObservation, Gap, Opened, SessionInfo
+from ..reducer.vocabulary.observation import AnyObservation, Gap, Opened, Patched, SessionInfo
 from ..reducer.vocabulary.terms import Coverage
 
+ErrandKind = Literal["patch", "propose", "receipt"]
 PULL_MAX: Final = 512
 PULL_BYTES_MAX: Final = 512 * 1024
 APPLICATION_ID: Final = 0x57465350  # "WFSP"
@@ -38,7 +39,8 @@ _SQLITE_MIN: Final = 3_051_003  # below it WAL resets could lose pages
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS sessions (
   session_id TEXT PRIMARY KEY, info BLOB NOT NULL, last_position INTEGER NOT NULL,
-  last_at INTEGER NOT NULL, live INTEGER NOT NULL, open INTEGER NOT NULL) STRICT;
+  last_at INTEGER NOT NULL, live INTEGER NOT NULL, open INTEGER NOT NULL,
+  last_key TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS observations (
   session_id TEXT NOT NULL, position INTEGER NOT NULL, body BLOB NOT NULL,
   UNIQUE (session_id, position)) STRICT;
@@ -49,11 +51,11 @@ CREATE TABLE IF NOT EXISTS calls (
   UNIQUE (session_id, call_id)) STRICT;
 CREATE TABLE IF NOT EXISTS told (
   session_id TEXT NOT NULL, key TEXT NOT NULL, UNIQUE (session_id, key)) STRICT;
-CREATE TABLE IF NOT EXISTS patches (
+CREATE TABLE IF NOT EXISTS errands (
   id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, instance TEXT NOT NULL,
-  call_id TEXT NOT NULL, position INTEGER NOT NULL, proposal INTEGER NOT NULL,
+  kind TEXT NOT NULL, call_id TEXT NOT NULL, position INTEGER NOT NULL,
   body BLOB NOT NULL, answer BLOB) STRICT;
-CREATE INDEX IF NOT EXISTS patches_of ON patches (instance);
+CREATE INDEX IF NOT EXISTS errands_of ON errands (instance);
 """
 
 
@@ -64,17 +66,29 @@ def decode_observation(body: bytes) -> AnyObservation:
     return _observations.decode(body)
 
 
-class Waiting(Struct, frozen=True):
-    """A patch on its way. `body` is the redacted JSON; `answer` set: the agent was not there."""
+def key_of(observation: AnyObservation) -> str:
+    """What names one fact in live feed and session file alike; "" for a gap, which has no name."""
+    if isinstance(observation, Gap):
+        return ""
+    tag = observation.__struct_config__.tag
+    if isinstance(observation, Patched):
+        return f"{tag}|{observation.call_id}"
+    named = getattr(observation, "call_id", getattr(observation, "code", ""))
+    return f"{tag}|{named}|{observation.at}"
 
-    id: int
+
+class Errand(Struct, frozen=True):
+    """A patch, a proposal or a receipt on its way. `body` is the redacted JSON, or the note;
+    `answer` set: it is done, but the agent was not there to be told."""
+
     session_id: str
     instance: str
+    kind: ErrandKind
     call_id: str
     position: int
-    proposal: bool
     body: bytes
     answer: bytes | None = None
+    id: int = 0
 
 
 class Known(Struct, frozen=True):
@@ -85,6 +99,7 @@ class Known(Struct, frozen=True):
     last_at: int
     live: bool
     open: bool
+    last_key: str = ""  # of the newest observation that was no gap
 
 
 class Spool:
@@ -127,7 +142,7 @@ class Spool:
     def remember(self, info: SessionInfo, *, live: bool, position: int = 0) -> None:
         """Makes a session known, open, its counter at least `position`."""
         self._write(
-            """INSERT INTO sessions VALUES (?1, ?2, ?3, 0, ?4, 1)
+            """INSERT INTO sessions VALUES (?1, ?2, ?3, 0, ?4, 1, '')
                ON CONFLICT DO UPDATE SET open = 1, live = ?4,
                  last_position = max(last_position, ?3)""",
             (info.session_id, encode(info), position, int(live)),
@@ -137,20 +152,21 @@ class Spool:
         """Stores observations that continue the session's positions. Raises ValueError if not."""
         last = self.last_position(session_id)
         rows: list[tuple[str, int, bytes]] = []
-        at = 0
+        at, key = 0, ""
         for observation in observations:
             last += 1
             if observation.position != last:
                 raise ValueError(f"expected position {last}, got {observation.position}")
             rows.append((session_id, last, encode(observation)))
-            at = max(at, observation.at)
+            at, key = max(at, observation.at), key_of(observation) or key
         if not rows:
             return
         self._begin()
         self._db.executemany("INSERT INTO observations VALUES (?, ?, ?)", rows)
         self._db.execute(
-            "UPDATE sessions SET last_position = ?, last_at = max(last_at, ?) WHERE session_id = ?",
-            (last, at, session_id),
+            """UPDATE sessions SET last_position = ?1, last_at = max(last_at, ?2),
+                 last_key = iif(?3 = '', last_key, ?3) WHERE session_id = ?4""",
+            (last, at, key, session_id),
         )
 
     def accept(self, instance: str, session_id: str, seq: int) -> None:
@@ -176,6 +192,9 @@ class Spool:
         """The session is over for now: its open episode may close."""
         self._write("UPDATE sessions SET open = 0 WHERE session_id = ?", (session_id,))
         self._write("DELETE FROM told WHERE session_id = ?", (session_id,))
+        self._write(
+            "DELETE FROM errands WHERE session_id = ? AND answer IS NOT NULL", (session_id,)
+        )
 
     def trim(self, session_id: str, before: int) -> None:
         """Everything below position `before` is committed as episodes."""
@@ -186,25 +205,25 @@ class Spool:
             "DELETE FROM calls WHERE session_id = ? AND position < ?", (session_id, before - 1000)
         )
 
-    def put_patch(self, patch: Waiting) -> int:
-        """Keeps a patch until it is answered and the answer delivered; returns its row id."""
+    def put_errand(self, errand: Errand) -> int:
+        """Keeps an errand until it is answered and the answer delivered; returns its row id."""
         self._write(
-            "INSERT INTO patches VALUES (NULL, ?, ?, ?, ?, ?, ?, NULL)",
-            (patch.session_id, patch.instance, patch.call_id, patch.position,
-             int(patch.proposal), patch.body),
+            "INSERT INTO errands VALUES (NULL, ?, ?, ?, ?, ?, ?, NULL)",
+            (errand.session_id, errand.instance, errand.kind, errand.call_id, errand.position,
+             errand.body),
         )  # fmt: skip
         return self._db.last_insert_rowid()
 
-    def answered(self, patch_id: int, answer: bytes) -> None:
+    def answered(self, errand_id: int, answer: bytes) -> None:
         """The reconciler has it; the answer waits for its instance to come back."""
-        self._write("UPDATE patches SET answer = ?, body = x'' WHERE id = ?", (answer, patch_id))
+        self._write("UPDATE errands SET answer = ?, body = x'' WHERE id = ?", (answer, errand_id))
 
-    def delivered(self, patch_id: int) -> None:
-        self._write("DELETE FROM patches WHERE id = ?", (patch_id,))
+    def delivered(self, errand_id: int) -> None:
+        self._write("DELETE FROM errands WHERE id = ?", (errand_id,))
 
     def forget(self, session_id: str) -> None:
         """Purge: nothing of the session stays here."""
-        for table in ("sessions", "observations", "instances", "calls", "told", "patches"):
+        for table in ("sessions", "observations", "instances", "calls", "told", "errands"):
             self._write(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
 
     # --- reading ------------------------------------------------------------------------------
@@ -278,21 +297,36 @@ class Spool:
             for position in lost
         ]
 
-    def waiting(self, instance: str | None = None) -> Sequence[Waiting]:
-        """Patches not yet delivered, oldest first; of one instance, or of all."""
+    def errands(self, instance: str) -> list[Errand]:
+        """Errands of one instance that are not done with, oldest first."""
         rows = self._db.execute(
-            "SELECT * FROM patches WHERE ?1 IS NULL OR instance = ?1 ORDER BY id", (instance,)
+            """SELECT session_id, instance, kind, call_id, position, body, answer, id FROM errands
+               WHERE instance = ? ORDER BY id""",
+            (instance,),
         )
-        return [Waiting(i, s, n, c, p, bool(o), b, a) for i, s, n, c, p, o, b, a in rows]
+        return [Errand(*row) for row in rows]
+
+    def unanswered(self, at_most: int) -> list[Errand]:
+        """The oldest errands the reconciler has not answered."""
+        rows = self._db.execute(
+            """SELECT session_id, instance, kind, call_id, position, body, answer, id FROM errands
+               WHERE answer IS NULL ORDER BY id LIMIT ?""",
+            (at_most,),
+        )
+        return [Errand(*row) for row in rows]
+
+    def has_errand(self, instance: str, call_id: str) -> bool:
+        sql = "SELECT 1 FROM errands WHERE instance = ? AND call_id = ?"
+        return bool(self._one(sql, (instance, call_id)))
 
     def depth(self) -> int:
         """Observations that wait, for `wayfinderd status`."""
         return self._one("SELECT count(*) FROM observations", ())
 
     def _known(self, where: str, values: tuple[object, ...]) -> Iterator[Known]:
-        sql = f"SELECT info, last_position, last_at, live, open FROM sessions {where}"
-        for info, last, at, live, open_ in self._db.execute(sql, values):
-            yield Known(decode(info, SessionInfo), last, at, bool(live), bool(open_))
+        sql = f"SELECT info, last_position, last_at, live, open, last_key FROM sessions {where}"
+        for info, last, at, live, open_, key in self._db.execute(sql, values):
+            yield Known(decode(info, SessionInfo), last, at, bool(live), bool(open_), key)
 
     def _one(self, sql: str, values: tuple[object, ...]) -> int:
         row = self._db.execute(sql, values).fetchone()

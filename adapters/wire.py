@@ -6,7 +6,7 @@ must not be lost carries `seq`, written first, counted 1, 2, 3 … per instance 
   extension → adapter
     {"t":"hello","v":1,"agent":"pi","agentVersion":"1.6.0","instance":"<uuid>","pid":1,
      "session":"<the agent's id>","file":"/…/x.jsonl"|null,"cwd":"/…","parent":"<id>"|null,
-     "reason":"startup|resume|fork|new|reload","entries":0}
+     "reason":"startup|resume|fork|new|reload","entries":0,"startedAt":<ms of the header>|null}
     {"seq":1,"t":"obs","at":<ms>,"ev":"<name>", …fields of EVENTS[name]…}
     {"seq":2,"t":"patch","at":<ms>,"callId":"…","patch":{…}}      {"seq":3,"t":"propose", …same}
   adapter → extension
@@ -72,6 +72,7 @@ class Hello(Wire, frozen=True):
     parent: Annotated[str, Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,127}\Z")] | None = None
     reason: Name = "startup"
     entries: Count = 0
+    started_at: TimeMs | None = None
 
 
 class Frame(Wire, frozen=True):

@@ -19,7 +19,8 @@ from hypothesis.stateful import (
     invariant,
     rule,
 )
-from wayfinder.adapters.spool import PULL_MAX, Spool, Waiting
+
+from wayfinder.adapters.spool import PULL_MAX, Errand, Spool
 from wayfinder.reducer.vocabulary.observation import Gap, NoteCode, Noted, Opened, SessionInfo
 
 INFO = SessionInfo(session_id="pi-s1", agent="pi")
@@ -86,14 +87,16 @@ def test_trimmed_history_comes_back_as_gaps(spool: Spool) -> None:
     assert [o.position for o in pulled.observations] == [1, 2, 3, 4]
 
 
-def test_patches_wait_for_answer_and_delivery(spool: Spool) -> None:
+def test_errands_wait_for_answer_and_delivery(spool: Spool) -> None:
     """A patch is kept until the reconciler answered and the agent got the answer."""
-    row = spool.put_patch(Waiting(0, S, "i1", "c1", 4, False, b'{"ops":[]}'))
+    row = spool.put_errand(Errand(S, "i1", "patch", "c1", 4, b'{"ops":[]}'))
+    assert [errand.id for errand in spool.unanswered(9)] == [row]
+    assert spool.has_errand("i1", "c1")
     spool.answered(row, b'{"status":"unchanged"}')
-    (kept,) = spool.waiting("i1")
-    assert (kept.body, kept.answer) == (b"", b'{"status":"unchanged"}')
+    (kept,) = spool.errands("i1")
+    assert (kept.id, kept.body, kept.answer) == (row, b"", b'{"status":"unchanged"}')
     spool.delivered(row)
-    assert spool.waiting() == []
+    assert spool.errands("i1") == []
 
 
 def test_forget_leaves_nothing(spool: Spool, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from wayfinder.adapters import wire
 from wayfinder.adapters.wire import BadFrame, decode_line
 from wayfinder.reducer.vocabulary.codec import Malformed

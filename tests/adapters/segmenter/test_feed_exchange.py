@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from wayfinder.adapters.segmenter.feed import Ask, Feed
 from wayfinder.adapters.segmenter.segment import Segmenter
 from wayfinder.daemon.messages import Pull, Pulled, ReadStream, StreamAt, SubmitSegment

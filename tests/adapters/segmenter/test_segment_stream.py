@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+
 from wayfinder.adapters.segmenter.boundaries import CALLS_MAX, SPAN_MAX_MS
 from wayfinder.adapters.segmenter.segment import OutOfOrder, Segmenter, Step, segments
 from wayfinder.reducer.vocabulary.codec import canonical, decode, encode
