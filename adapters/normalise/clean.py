@@ -24,6 +24,7 @@ from ...reducer.vocabulary.observation import (
     Planned,
     Prompted,
 )
+from ...reducer.vocabulary.terms import FactKind
 from .ports import Level, Redactor
 from .text import fit, one_line
 
@@ -68,10 +69,15 @@ class Cleaner:
             self._known.update(zip(((text, level) for text in texts), redacted, strict=True))
 
 
+def _level(fact: Fact) -> Level:
+    """What an assertion says is free text; the other names are identifiers."""
+    return 2 if fact.kind is FactKind.ASSERTION else 1
+
+
 def _strings(draft: AnyObservation) -> Iterable[tuple[str, Level]]:
     if isinstance(draft, Called):
         yield draft.tool, 1
-        yield from ((fact.name, 1) for fact in draft.facts)
+        yield from ((fact.name, _level(fact)) for fact in draft.facts)
         if draft.signature is not None:
             yield draft.signature.sample, 2
         if draft.refusal is not None:
@@ -114,7 +120,7 @@ def _call(draft: Called, gate: Cleaner, position: int) -> Called:
         draft,
         position=position,
         tool=gate.label(draft.tool, 1),
-        facts=tuple(Fact(f.kind, gate.label(f.name, 1), f.result) for f in draft.facts),
+        facts=tuple(Fact(f.kind, gate.label(f.name, _level(f)), f.result) for f in draft.facts),
         signature=signature,
         refusal=refusal,
     )

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ...reducer.vocabulary.terms import EpisodeKind, FactKind, FactResult
 from .shell import Command
-from .text import excerpt, plain
+from .text import excerpt, masked, plain
 
 NAMES_MAX: Final = 200
 LINES_MAX: Final = 2000
@@ -55,9 +55,10 @@ def _both(kind: FactKind) -> Callable[[re.Match[str]], Iterator[Name]]:
     return take
 
 
-def _failed(kind: FactKind, group: str = "n") -> Callable[[re.Match[str]], Iterator[Name]]:
+def _failed(kind: FactKind) -> Callable[[re.Match[str]], Iterator[Name]]:
     def take(found: re.Match[str]) -> Iterator[Name]:
-        yield kind, found[group].strip(), FAIL
+        name = found["n"].strip()
+        yield kind, masked(name) if kind is A else name, FAIL  # an assertion's words hold data
 
     return take
 
@@ -65,11 +66,11 @@ def _failed(kind: FactKind, group: str = "n") -> Callable[[re.Match[str]], Itera
 def _pytest_short(found: re.Match[str]) -> Iterator[Name]:
     yield T, found["n"], FAIL
     if found["m"]:
-        yield A, found["m"].strip(), FAIL
+        yield A, masked(found["m"]), FAIL
 
 
 def _compiler(found: re.Match[str]) -> Iterator[Name]:
-    yield A, found["n"].strip(), FAIL
+    yield A, masked(found["n"]), FAIL
     yield F, found["f"].strip(), FAIL
 
 

@@ -48,16 +48,20 @@ _GENERIC: Final = re.compile(
 )
 
 
+NO_LINE: Final = "failed without an error line that is known"
+
+
 def telling_line(text: str) -> str:
-    """The line of an output that names the trouble, unmasked; empty if there is no text."""
+    """The line of an output that names the trouble, unmasked; empty if none is recognised.
+
+    Never just any line: output is data, and what is not recognised is not stored.
+    """
     shown = plain(excerpt(text))
     for pattern in _TELLING:
         for match in pattern.finditer(shown):
             if not _GENERIC.match(match[0]):
                 return one_line(match[0], LINE_CHARS)
-    lines = [line for line in shown.split("\n") if any(c.isalnum() for c in line)]
-    last = next((line for line in reversed(lines) if not _GENERIC.match(line)), "")
-    return one_line(last or (lines[-1] if lines else ""), LINE_CHARS)
+    return ""
 
 
 def signature(
@@ -66,10 +70,12 @@ def signature(
     """None when the outcome is no trouble of the work itself."""
     if outcome not in TROUBLES:
         return None
-    said = (telling_line(text) if line is None else line) or "no output"
-    shape = masked(said)
+    said = telling_line(text) if line is None else line
+    if not said and outcome is Outcome.TOOL_ERROR:  # written by the tool itself, not by a program
+        said = first_line(text, LINE_CHARS)
+    shape = masked(said) or NO_LINE
     digest = refs.ref("signature", f"{tool_class}|{outcome}|{shape}")
-    return Signature(digest=digest, tool_class=tool_class, outcome=outcome, sample=said)
+    return Signature(digest=digest, tool_class=tool_class, outcome=outcome, sample=shape)
 
 
 def refusal(text: str, refs: Refs) -> Refusal:

@@ -29,7 +29,9 @@ _MASKS: Final = (
     (re.compile(r"(?<![\w<])(?:[A-Za-z]:)?(?:~|\.{1,2})?(?:[\\/][\w.@%+~-]+){2,}[\\/]?"), "<path>"),
     (re.compile(r"(?<![\w<])(?:[\w.@+-]+/)+[\w.@+-]+"), "<path>"),
     (re.compile(r"\b0x[0-9a-fA-F]+\b|\b(?=[0-9a-f]*\d)(?=[0-9]*[a-f])[0-9a-f]{7,64}\b"), "<hex>"),
-    (re.compile(r"\d+(?:[.,:]\d+)*"), "#"),
+    # Words with digits in them are data; codes of compilers and protocols are not (TS2322, E0308).
+    (re.compile(r"\b(?![A-Z]{1,5}\d{1,5}\b)(?=[\w-]*\d)(?=[\w-]*[A-Za-z_-])\w[\w-]*"), "#"),
+    (re.compile(r"(?<![A-Za-z\d])\d+(?:[.,:]\d+)*"), "#"),
 )  # fmt: skip
 
 

@@ -1,0 +1,158 @@
+"""What every agent's folder offers, and the one way from its files to finished observations.
+
+    adapters/<agent>/file.py
+        AGENT: str
+        discover() -> Iterator[Source]         the sessions of this machine, newest first
+        recognises(head: bytes) -> bool        by content: the first 64 KiB of a file
+        open_session(source, refs) -> Session  never raises on content
+
+    Session                                    one file (with its side files), read again and again
+        info: SessionInfo                      complete after the first `drafts`
+        skips: Skips                           what was not understood, by reason
+        drafts(final) -> Iterator[draft]       what has come since; Opened first
+
+    Stream(session, cleaner).read()            drafts numbered 1, 2, 3 …, redacted, in batches
+
+A session is read from its start whenever it is opened: what is behind `after_position` is counted
+and not redacted again, so going on costs parsing alone, and no reader has state to store.
+Positions are the same for every reading of the same bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from msgspec import Struct
+
+from ..reducer.vocabulary.observation import AnyObservation, Gap, SessionInfo
+from ..reducer.vocabulary.terms import Coverage
+from .jsonl import Skips
+from .normalise.clean import Cleaner
+from .normalise.ports import Refs
+
+BATCH: Final = 256
+HEAD_BYTES: Final = 64 << 10
+
+
+class Source(Struct, frozen=True):
+    """Where a session stands. `session`: the agent's own id, if the place already tells it."""
+
+    agent: str
+    path: Path
+    session: str | None = None
+    modified: float = 0.0
+    size: int = 0
+
+
+class Session(Protocol):
+    @property
+    def info(self) -> SessionInfo: ...
+    @property
+    def skips(self) -> Skips: ...
+    def drafts(self, *, final: bool = True) -> Iterator[AnyObservation]: ...
+
+
+class Format(Struct, frozen=True):
+    """One agent's folder, as the importer holds it."""
+
+    agent: str
+    recognises: Callable[[bytes], bool]
+    discover: Callable[[], Iterator[Source]]
+    open_session: Callable[[Source, Refs], Session]
+
+
+class Stream:
+    """Finished observations of one session, in order, each exactly once."""
+
+    def __init__(self, session: Session, cleaner: Cleaner, after_position: int = 0) -> None:
+        self.session = session
+        self.position = 0  # of the last observation read, redacted or passed over
+        self._after = after_position
+        self._cleaner = cleaner
+
+    def read(self, *, final: bool = True) -> Iterator[list[AnyObservation]]:
+        """What has come since the last reading, in batches of at most `BATCH`."""
+        batch: list[AnyObservation] = []
+        for draft in self.session.drafts(final=final):
+            if self.position < self._after:
+                self.position += 1
+                continue
+            batch.append(draft)
+            if len(batch) >= BATCH:
+                yield self._clean(batch)
+                batch = []
+        if batch:
+            yield self._clean(batch)
+
+    def _clean(self, batch: list[AnyObservation]) -> list[AnyObservation]:
+        done = self._cleaner.clean(batch, self.position + 1)
+        self.position += len(batch)
+        return done
+
+
+class Losses:
+    """Turns lost records into `Gap`s: one where something was lost, not one per record."""
+
+    def __init__(self, skips: Skips) -> None:
+        self._skips = skips
+        self._told = 0
+
+    def gap(self, at: int) -> Iterator[Gap]:
+        lost = sum(self._skips.lost.values())
+        if lost > self._told:
+            reason = ", ".join(sorted(self._skips.lost))
+            yield Gap(0, at, coverage=Coverage.PARTIAL, reason=reason, count=lost - self._told)
+            self._told = lost
+
+
+_SESSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+_BAD: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+def session_id(agent: str, own: str | None, path: Path) -> str:
+    """`<agent>-<own id>`; of a file without one, its name stands for it."""
+    name = own if own is not None and _SESSION.fullmatch(own) else _BAD.sub("-", own or path.stem)
+    return f"{agent}-{(name.strip('-._') or 'unnamed')[:128]}"
+
+
+def project_of(cwd: str) -> str | None:
+    """The last folder name, for people to tell sessions apart."""
+    return cwd.replace("\\", "/").rstrip("/").rpartition("/")[2][:200] or None
+
+
+def iso_ms(stamp: Any) -> int:
+    """`2026-07-14T08:41:44.363Z` or a number of milliseconds; 0 if it is neither."""
+    if isinstance(stamp, int | float) and not isinstance(stamp, bool):
+        return max(0, int(stamp)) if 0 <= stamp < 1e15 else 0
+    if not isinstance(stamp, str):
+        return 0
+    known = _STAMP.fullmatch(stamp)
+    if known is None:
+        return 0
+    year, month, day, hour, minute, second = (int(known[n]) for n in range(1, 7))
+    if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 25 and minute < 60 and second < 61):
+        return 0
+    millis = int(((known[7] or "") + "000")[:3])
+    shift = 0
+    if known[8] not in (None, "Z", "z"):
+        sign = -1 if known[8][0] == "-" else 1
+        shift = sign * (int(known[8][1:3]) * 60 + int(known[8][-2:]))
+    days = _days(year, month, day)
+    return max(0, (((days * 24 + hour) * 60 + minute - shift) * 60 + second) * 1000 + millis)
+
+
+_STAMP: Final = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|z|[+-]\d\d:?\d\d)?"
+)
+
+
+def _days(year: int, month: int, day: int) -> int:
+    """Days since 1970-01-01 in the proleptic Gregorian calendar (Hinnant, days_from_civil)."""
+    year -= month <= 2
+    era = year // 400
+    of_era = year - era * 400
+    of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
+    return era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468
