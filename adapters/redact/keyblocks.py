@@ -1,0 +1,91 @@
+"""R2: private keys, whole or cut, plain, indented or escaped.
+
+From BEGIN on, everything that still looks like key material is taken, up to END or to the first
+line that does not. An END without its BEGIN (the head was cut off) is followed backwards.
+"""
+
+import re
+from collections.abc import Iterator
+
+from .spans import Hit
+from .view import View
+
+_BEGIN = re.compile(
+    r"-{3,5}\s?BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?\s?-{3,5}"
+    r"|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|PuTTY-User-Key-File-\d:"
+)
+_END = re.compile(
+    r"-{3,5}\s?END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?\s?-{3,5}|Private-MAC: ?[0-9a-f]*"
+)
+# Between lines: breaks, real or escaped, with what editors and quoting put around them.
+_GAP = re.compile(r"(?:\\+[nrt]|[\s\"'`+|>#*,;:\-\\/(){}\[\]]|\d{1,4}(?=[:|→]))*")
+_LINE = re.compile(
+    r"(?:Proc-Type|DEK-Info|Comment|Version|Encryption|Public-Lines|Private-Lines|Hash|Charset|"
+    r"Key-Derivation|Argon2-\w+)(?::| ?:)[^\n\\]{0,120}|[A-Za-z0-9+/=_]{16,}|[A-Za-z0-9+/]{1,15}={0,2}"
+)
+_TAKE_MAX = 64 * 1024
+_BACK = re.compile(r"(?:(?:[A-Za-z0-9+/]{40,}={0,2})(?:\\+[nr]|\s|[\"'+|>#*,]){1,24})+\Z")
+_TAIL = re.compile(r"[A-Za-z0-9+/=]{1,76}(?:\\+[nr]|\s|[\"'+,]){0,24}\Z")
+
+
+def find(view: View) -> Iterator[Hit]:
+    """Yield key blocks from BEGIN to END, or as far as they can be followed."""
+    text = view.text
+    if "PRIVATE KEY" not in text and "PuTTY-User" not in text:
+        return
+    done = 0
+    for begin in _BEGIN.finditer(text):
+        if begin.start() < done:
+            continue
+        done = _follow(text, begin.end())
+        if done > begin.end():
+            yield begin.start(), done, "private-key"
+    done = 0
+    for end in _END.finditer(text):
+        start = _follow_back(text, end.start(), done)
+        if start < end.start():
+            yield start, end.end(), "private-key"
+        done = end.end()
+
+
+def _follow(text: str, position: int) -> int:
+    """The end of the key material that starts at `position`; `position` itself if there is none."""
+    limit = min(len(text), position + _TAKE_MAX)
+    taken, long_lines = position, 0
+    end = _END.search(text, position, limit)
+    while position < limit:
+        gap = _GAP.match(text, position, limit)
+        position = gap.end() if gap else position
+        if end is not None and position + 8 >= end.start():
+            return end.end() if taken > 0 and long_lines else taken
+        line = _LINE.match(text, position, limit)
+        if line is None:
+            break
+        short = line.end() - line.start() < 16
+        if short and not long_lines:
+            break
+        if short and text[line.end() : line.end() + 1] not in ("", "\n", "\\", '"', "'", "."):
+            break
+        position = taken = line.end()
+        long_lines += not short
+        if short:
+            break
+    if end is not None and long_lines and end.start() - taken < 200:
+        return end.end()
+    return taken if long_lines else min(taken, position)
+
+
+def _follow_back(text: str, position: int, floor: int) -> int:
+    """The start of the key lines that end at an END marker."""
+    start = position
+    window = text[max(floor, position - 16 * 1024) : position]
+    tail = _TAIL.search(window, max(0, len(window) - 128))
+    if tail is not None:
+        start = position - len(window) + tail.start()
+        window = window[: tail.start()]
+    for line in reversed(window.split("\n")[-400:]):
+        body = line.strip(" \t\r\"'+|>#*,\\nr")
+        if body and (len(body) < 40 or not re.fullmatch(r"[A-Za-z0-9+/=]+", body)):
+            break
+        start -= len(line) + 1
+    return max(start, floor) if position - start > 60 else position
