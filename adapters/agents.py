@@ -16,7 +16,7 @@ from .pi.live import PiLive
 from .privacy import Privacy
 from .sessions import Translator
 
-TRANSLATORS: Final[dict[str, Callable[[Privacy], Translator]]] = {"pi": PiLive}
+TRANSLATORS: Final[dict[str, Callable[[str, Privacy], Translator]]] = {"pi": PiLive}
 
 
 def _reader(module: str) -> Reader:

@@ -49,7 +49,7 @@ class Desk:
         privacy: Privacy,
         log: Log,
         *,
-        translators: dict[str, Callable[[Privacy], Translator]],
+        translators: dict[str, Callable[[str, Privacy], Translator]],
         readers: dict[str, Reader],
     ) -> None:
         self._loop = loop
@@ -171,7 +171,9 @@ class Desk:
         if session is None:
             known_info = self._spool.known(session_id)
             info = known_info.info if known_info else info_of(hello, self._privacy, _now_ms())
-            session = self.sessions[session_id] = Session(info, translator(self._privacy))
+            session = Session(info, translator(hello.cwd, self._privacy))
+            session.translator.resume(self._spool.last_plan(session_id))
+            self.sessions[session_id] = session
             session.ready = known_info is not None
         bound = Bound(agent, session, hello, self._spool.accepted(hello.instance))
         session.bound[agent] = self._bound[agent] = bound
@@ -341,6 +343,7 @@ class Desk:
             missed = catch_up.behind(known.last_position, known.last_key) if known else ()
             self._spool.tell(session.session_id, [key for seen in missed if (key := key_of(seen))])
             self._stamp(session, missed)
+            session.translator.resume(self._spool.last_plan(session.session_id))
         session.catching_up = False
         for bound in list(session.bound.values()):
             self.server.resume(bound.agent)

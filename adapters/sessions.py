@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from ..daemon.messages import Standing
-from ..reducer.vocabulary.observation import AnyObservation, SessionInfo
+from ..reducer.vocabulary.observation import AnyObservation, Planned, SessionInfo
 from . import wire
 from .privacy import Privacy
 from .server import Agent
@@ -29,7 +29,7 @@ class Note(Struct, frozen=True):
 
 
 class Heard(Struct, frozen=True):
-    """One frame, understood. Observations carry position 0: the session stamps them."""
+    """One frame, understood. Observations are drafts: raw strings, position 0."""
 
     observations: tuple[AnyObservation, ...] = ()
     notes: tuple[Note, ...] = ()
@@ -39,6 +39,7 @@ class Heard(Struct, frozen=True):
 class Translator(Protocol):
     """One agent's live frames → observations, by the functions its file reader uses too."""
 
+    def resume(self, plan: Planned | None) -> None: ...
     def hear(self, frame: wire.Obs) -> Heard: ...
 
 

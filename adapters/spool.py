@@ -27,7 +27,14 @@ from msgspec import Struct
 
 from ..daemon.messages import Pulled
 from ..reducer.vocabulary.codec import decode, encode
-from ..reducer.vocabulary.observation import AnyObservation, Gap, Opened, Patched, SessionInfo
+from ..reducer.vocabulary.observation import (
+    AnyObservation,
+    Gap,
+    Opened,
+    Patched,
+    Planned,
+    SessionInfo,
+)
 from ..reducer.vocabulary.terms import Coverage
 
 ErrandKind = Literal["patch", "propose", "receipt"]
@@ -49,6 +56,7 @@ CREATE TABLE IF NOT EXISTS instances (
 CREATE TABLE IF NOT EXISTS calls (
   session_id TEXT NOT NULL, call_id TEXT NOT NULL, position INTEGER NOT NULL,
   UNIQUE (session_id, call_id)) STRICT;
+CREATE TABLE IF NOT EXISTS plans (session_id TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS told (
   session_id TEXT NOT NULL, key TEXT NOT NULL, UNIQUE (session_id, key)) STRICT;
 CREATE TABLE IF NOT EXISTS errands (
@@ -152,13 +160,14 @@ class Spool:
         """Stores observations that continue the session's positions. Raises ValueError if not."""
         last = self.last_position(session_id)
         rows: list[tuple[str, int, bytes]] = []
-        at, key = 0, ""
+        at, key, plan = 0, "", None
         for observation in observations:
             last += 1
             if observation.position != last:
                 raise ValueError(f"expected position {last}, got {observation.position}")
             rows.append((session_id, last, encode(observation)))
             at, key = max(at, observation.at), key_of(observation) or key
+            plan = observation if isinstance(observation, Planned) else plan
         if not rows:
             return
         self._begin()
@@ -168,6 +177,9 @@ class Spool:
                  last_key = iif(?3 = '', last_key, ?3) WHERE session_id = ?4""",
             (last, at, key, session_id),
         )
+        if plan is not None:
+            sql = "INSERT INTO plans VALUES (?1, ?2) ON CONFLICT DO UPDATE SET body = ?2"
+            self._db.execute(sql, (session_id, encode(plan)))
 
     def accept(self, instance: str, session_id: str, seq: int) -> None:
         """The instance's frames up to `seq` have taken effect."""
@@ -223,7 +235,7 @@ class Spool:
 
     def forget(self, session_id: str) -> None:
         """Purge: nothing of the session stays here."""
-        for table in ("sessions", "observations", "instances", "calls", "told", "errands"):
+        for table in ("sessions", "observations", "instances", "calls", "told", "plans", "errands"):
             self._write(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
 
     # --- reading ------------------------------------------------------------------------------
@@ -248,6 +260,12 @@ class Spool:
         return self._one(
             "SELECT position FROM calls WHERE session_id = ? AND call_id = ?", (session_id, call_id)
         )
+
+    def last_plan(self, session_id: str) -> Planned | None:
+        """The plan the agent published last, so that its steps keep their ids."""
+        sql = "SELECT body FROM plans WHERE session_id = ?"
+        row = self._db.execute(sql, (session_id,)).fetchone()
+        return None if row is None else decode(row[0], Planned)
 
     def was_told(self, session_id: str, key: str) -> bool:
         return bool(

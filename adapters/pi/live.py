@@ -6,8 +6,8 @@
     compact     Noted                        tree   Noted
     the others  live notes only: the session file does not know them
 
-What is raw in a frame ends here. The result of an update_action_path call is no observation: its
-place in the order is the reply that made it.
+What is raw in a frame ends here: drafts pass `normalise.clean` next, as those from a file do.
+The result of an update_action_path call is no observation: its place is the reply that made it.
 """
 
 from __future__ import annotations
@@ -15,59 +15,70 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ...reducer.vocabulary.observation import (
-    AnyObservation,
-    Called,
-    NoteCode,
-    Noted,
-    Patched,
-    Prompted,
-    Settled,
-    SettleReason,
-)
-from ...reducer.vocabulary.terms import EpisodeKind, Outcome
+from ...reducer.vocabulary.observation import AnyObservation, NoteCode, Planned
 from .. import wire
-from ..normalise import outcomes, shell, signatures, tools
+from ..normalise.calls import Place
+from ..normalise.plans import PlanLedger
 from ..privacy import Privacy
 from ..sessions import Heard, Note
-
-PATH_TOOL: Final = "update_action_path"
+from . import normal
 
 
 class PiLive:
-    """One session's translator; keeps nothing between frames."""
+    """One session's translator. Keeps the published plan, which `resume` gives back to it."""
 
-    def __init__(self, privacy: Privacy) -> None:
+    def __init__(self, cwd: str, privacy: Privacy) -> None:
         self._privacy = privacy
+        self._place = Place(cwd, privacy.refs)
+        self._plan = PlanLedger()
+
+    def resume(self, plan: Planned | None) -> None:
+        self._plan = PlanLedger(plan)
 
     def hear(self, frame: wire.Obs) -> Heard:
         return _HEARD[type(frame)](self, frame)
 
     def prompt(self, frame: wire.Prompt) -> Heard:
-        return Heard((Prompted(0, frame.at, self._privacy.line(frame.text)),))
+        return Heard((normal.prompted(frame.text, frame.at),))
 
     def call_start(self, frame: wire.CallStart) -> Heard:
         return Heard(notes=(Note("tool_started", self._privacy.line(frame.tool), frame.call_id),))
 
     def call_end(self, frame: wire.CallEnd) -> Heard:
-        notes = (Note("tool_ended", self._privacy.line(frame.tool), frame.call_id),)
-        duration = None if frame.duration_ms is None else (frame.call_id, frame.duration_ms)
-        if frame.tool == PATH_TOOL:
-            return Heard((), notes, duration)
-        return Heard((self._called(frame),), notes, duration)
+        end = normal.Ended(
+            call_id=frame.call_id,
+            tool=frame.tool,
+            at=frame.at,
+            is_error=frame.is_error,
+            args=frame.args,
+            text=frame.text,
+            details=frame.details,
+            exit_code=frame.exit_code,
+            entry_id=frame.leaf,
+        )
+        return Heard(
+            observations=tuple(normal.ended(end, self._place, self._plan)),
+            notes=(Note("tool_ended", self._privacy.line(frame.tool), frame.call_id),),
+            duration=None if frame.duration_ms is None else (frame.call_id, frame.duration_ms),
+        )
 
     def reply(self, frame: wire.Reply) -> Heard:
-        found: list[AnyObservation] = [Patched(0, frame.at, call) for call in frame.patches]
-        reason = _reason(frame)
-        if reason is not None:
-            found.append(Settled(0, frame.at, reason))
-        return Heard(tuple(found))
+        found: tuple[AnyObservation, ...] = tuple(
+            normal.replied(
+                frame.stop_reason,
+                frame.at,
+                calls=len(frame.calls),
+                patches=frame.patches,
+                error=frame.error or "",
+            )
+        )
+        return Heard(found)
 
     def compact(self, frame: wire.Compact) -> Heard:
-        return Heard((Noted(0, frame.at, NoteCode.COMPACTION),))
+        return Heard((normal.noted(NoteCode.COMPACTION, frame.at),))
 
     def tree(self, frame: wire.Tree) -> Heard:
-        return Heard((Noted(0, frame.at, NoteCode.BRANCH),))
+        return Heard((normal.noted(NoteCode.BRANCH, frame.at),))
 
     def ui(self, frame: wire.Ui) -> Heard:
         name = frame.title or frame.kind
@@ -77,62 +88,7 @@ class PiLive:
     def nothing(self, _: wire.Obs) -> Heard:
         return Heard()
 
-    def _called(self, frame: wire.CallEnd) -> Called:
-        command = str(frame.args.get("command") or "") if tools.is_shell(frame.tool) else ""
-        kind = shell.understand(command).kind if command else tools.kind_of(frame.tool)
-        outcome = _outcome(frame)
-        refs = self._privacy.refs
-        signature = signatures.signature(frame.text, kind, outcome, refs)
-        if signature is not None:
-            signature = type(signature)(
-                signature.digest, kind, outcome, self._privacy.line(signature.sample)
-            )
-        path = frame.args.get("path")
-        files = (refs.ref("path", path),) if isinstance(path, str) else ()
-        canonical = shell.understand(command).canonical if command else ""
-        return Called(
-            position=0,
-            at=frame.at,
-            call_id=frame.call_id,
-            tool=self._privacy.line(frame.tool),
-            kind=kind,
-            outcome=outcome,
-            entry_id=frame.leaf,
-            files_read=files if kind is EpisodeKind.INSPECT else (),
-            files_changed=files if kind is EpisodeKind.EDIT and outcome is Outcome.OK else (),
-            signature=signature,
-            command_ref=refs.ref("command", canonical) if canonical else None,
-        )
 
-
-def _outcome(frame: wire.CallEnd) -> Outcome:
-    if not frame.is_error:
-        return Outcome.OK
-    said = outcomes.said(frame.text)
-    if said is not None:
-        return said
-    return Outcome.FAILED if tools.is_shell(frame.tool) else Outcome.TOOL_ERROR
-
-
-def _reason(frame: wire.Reply) -> SettleReason | None:
-    known = _REASONS.get(frame.stop_reason)
-    if known is not SettleReason.ERROR:
-        return known
-    trouble = outcomes.provider_trouble(frame.error or "")
-    return _TROUBLE.get(trouble, known) if trouble else known
-
-
-_REASONS: Final = {
-    "stop": SettleReason.STOP,
-    "length": SettleReason.LENGTH,
-    "aborted": SettleReason.ABORTED,
-    "error": SettleReason.ERROR,
-}
-_TROUBLE: Final = {
-    Outcome.RATE_LIMIT: SettleReason.RATE_LIMIT,
-    Outcome.PROVIDER_OUTAGE: SettleReason.OUTAGE,
-    Outcome.ABORTED: SettleReason.ABORTED,
-}
 _HEARD: Final[dict[type[Any], Callable[[PiLive, Any], Heard]]] = {
     wire.Prompt: PiLive.prompt,
     wire.CallStart: PiLive.call_start,
