@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import click
 import msgspec
@@ -76,8 +76,10 @@ def explained(found: Verdict) -> list[str]:
         f"{found.status}: {say(found.reason)}",
         f"  rule {found.clause} of 6: {CLAUSES[found.clause]}",
         f"  about {found.transition_id or 'no step'}, since {found.since_id or 'the beginning'}",
-        f"  window: opened by {window.opened_by} {window.opened_id}, "
-        f"{window.completed} episodes, coverage {window.coverage}",
+        (
+            f"  window: opened by {window.opened_by} {window.opened_id}, "
+            f"{window.completed} episodes, coverage {window.coverage}"
+        ),
         f"  episodes: {', '.join(found.episode_ids) or 'none'}",
         f"  evidence: {', '.join(found.evidence_ids) or 'none'}",
     ]
@@ -96,14 +98,12 @@ def touching(reader: Reader, row: SessionRow, wanted: str) -> list[Envelope]:
 
 def names(value: Any, wanted: str) -> bool:
     """Whether a decoded JSON value holds `wanted` as a whole text or key, at any depth."""
-    match value:
-        case dict():
-            inner: list[Any] = [*value.keys(), *value.values()]
-        case list():
-            inner = list(value)
-        case _:
-            return value == wanted
-    return any(names(one, wanted) for one in inner)
+    if isinstance(value, dict):
+        inside = cast("dict[str, Any]", value)
+        return wanted in inside or any(names(one, wanted) for one in inside.values())
+    if isinstance(value, list):
+        return any(names(one, wanted) for one in cast("list[Any]", value))
+    return value == wanted
 
 
 def as_value(session: Session, found: Verdict, touched: list[Envelope]) -> dict[str, Any]:
