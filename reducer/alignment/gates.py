@@ -50,13 +50,14 @@ class GateEntry(Wire, frozen=True, omit_defaults=False):
 def ledger(session: Session) -> list[GateEntry]:
     """All gates met so far, in the order they were first met."""
     entries: dict[str, GateEntry] = {}
-    for record in session.episodes.values():
-        for digest, entry in entries.items():
-            entries[digest] = replace(entry, quiet=entry.quiet + 1)
+    last_met: dict[str, int] = {}
+    number = 0
+    for number, record in enumerate(session.episodes.values()):
         for refusal in record.episode.refusals:
             digest = refusal.refusal.digest
             entries[digest] = _met(entries.get(digest), record.episode, refusal)
-    return list(entries.values())
+            last_met[digest] = number
+    return [replace(entry, quiet=number - last_met[key]) for key, entry in entries.items()]
 
 
 def _met(entry: GateEntry | None, episode: Episode, refusal: RefusalCount) -> GateEntry:

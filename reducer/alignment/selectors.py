@@ -12,7 +12,7 @@ becomes a pattern that could be slow.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from msgspec import Struct
@@ -44,9 +44,7 @@ def parse(selector: str) -> SelectorParts | None:
 
 def matches(selector: str, fact: Fact) -> bool:
     parts = parse(selector)
-    if parts is None or not names(parts, fact):
-        return False
-    return parts.result is None or parts.result is fact.result
+    return parts is not None and _meets(parts, fact)
 
 
 def names(parts: SelectorParts, fact: Fact) -> bool:
@@ -59,8 +57,28 @@ def names(parts: SelectorParts, fact: Fact) -> bool:
 
 def hits(selectors: Iterable[str], facts: Iterable[Fact]) -> tuple[Fact, ...]:
     """The facts at least one selector matches, in the order they stand."""
-    wanted = tuple(selectors)
-    return tuple(fact for fact in facts if any(matches(selector, fact) for selector in wanted))
+    return matcher(selectors)(facts)
+
+
+def matcher(selectors: Iterable[str]) -> Callable[[Iterable[Fact]], tuple[Fact, ...]]:
+    """`hits` with the selectors read once, for many episodes."""
+    wanted: dict[FactKind, list[SelectorParts]] = {}
+    for parts in map(parse, selectors):
+        if parts is not None:
+            wanted.setdefault(parts.kind, []).append(parts)
+
+    def hit(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+        return tuple(
+            fact
+            for fact in facts
+            if fact.kind in wanted and any(_meets(parts, fact) for parts in wanted[fact.kind])
+        )
+
+    return hit
+
+
+def _meets(parts: SelectorParts, fact: Fact) -> bool:
+    return names(parts, fact) and (parts.result is None or parts.result is fact.result)
 
 
 def spelled(fact: Fact) -> str:

@@ -6,7 +6,7 @@ from ..net.state import Transition
 from ..session.state import EpisodeRecord, Session
 from ..vocabulary.observation import Fact
 from ..vocabulary.terms import FactKind
-from .verdict import Verdict, evaluations, subject, verdict
+from .verdict import Verdict, latest, nothing_active, subject
 from .window import Step
 
 
@@ -21,9 +21,9 @@ class Situation:
         self.step, firing_id = subject(session)
         self.last: Step | None = None
         if self.step is None or firing_id is None:
-            self.verdict: Verdict = verdict(session)
+            self.verdict: Verdict = nothing_active(session)
         else:
-            self.last, self.verdict = evaluations(session, self.step, firing_id)[-1]
+            self.last, self.verdict = latest(session, self.step, firing_id)
         self.newest = newest_results(session)
 
     def since_patch(self, revision: int) -> tuple[str, int]:

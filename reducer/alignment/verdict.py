@@ -12,7 +12,7 @@ from typing import Final
 from ..net.state import Transition
 from ..session.state import EpisodeRecord, Session
 from ..vocabulary.ids import Wire
-from ..vocabulary.terms import AlignmentStatus, Channel, Coverage
+from ..vocabulary.terms import AlignmentStatus, Coverage
 from .association import How, associate
 from .clauses import Case, Finding, decide
 from .denials import Denial, denials
@@ -44,8 +44,8 @@ class Verdict(Wire, frozen=True, omit_defaults=False):
 def verdict(session: Session) -> Verdict:
     transition, firing_id = subject(session)
     if transition is None or firing_id is None:
-        return _nothing_active(session)
-    return evaluations(session, transition, firing_id)[-1][1]
+        return nothing_active(session)
+    return latest(session, transition, firing_id)[1]
 
 
 def subject(session: Session) -> tuple[Transition | None, str | None]:
@@ -74,19 +74,32 @@ def firings(session: Session) -> list[tuple[str, str]]:
     return [(transition_id, firing_id) for firing_id, transition_id in found.items()]
 
 
+def latest(session: Session, transition: Transition, firing_id: str) -> tuple[Step, Verdict]:
+    """How a known firing stands now. Looks back only as far as the status has lasted."""
+    *earlier, (step, denial) = _moments(session, transition, firing_id)
+    last = Case(transition, step, denial, session.annotations)
+    decided = decide(last)
+    since = step
+    for before, denial in reversed(earlier):
+        if decide(Case(transition, before, denial, session.annotations))[1] is not decided[1]:
+            break
+        since = before
+    return step, _verdict(session, last, firing_id, decided, since)
+
+
 def evaluations(
     session: Session, transition: Transition, firing_id: str
 ) -> list[tuple[Step, Verdict]]:
-    """The verdict after every step of one firing, oldest first; never empty for a known firing."""
+    """The verdict after every step of one firing, oldest first."""
     found: list[tuple[Step, Verdict]] = []
-    since: tuple[AlignmentStatus, str, int] | None = None
-    denied = denials(session, transition.transition_id)
-    for step, denial in _with_denials(walk(session, transition, firing_id), denied):
+    since: Step | None = None
+    status: AlignmentStatus | None = None
+    for step, denial in _moments(session, transition, firing_id):
         case = Case(transition, step, denial, session.annotations)
-        clause, status, finding = decide(case)
-        if since is None or since[0] is not status:
-            since = (status, step.cause_id, step.position)
-        found.append((step, _verdict(session, case, firing_id, clause, status, finding, since)))
+        decided = decide(case)
+        if since is None or decided[1] is not status:
+            since, status = step, decided[1]
+        found.append((step, _verdict(session, case, firing_id, decided, since)))
     return found
 
 
@@ -99,9 +112,15 @@ def sequence_of(session: Session, since_id: str) -> int:
     return next((patch.seq for patch in session.patches if patch.patch_id == since_id), 0)
 
 
-def _with_denials(steps: list[Step], denied: list[Denial]) -> list[tuple[Step, Denial | None]]:
+def _moments(
+    session: Session, transition: Transition, firing_id: str
+) -> list[tuple[Step, Denial | None]]:
     """Each step with the denial that holds then. A denial is a moment of its own: the status
     changes there, not at the next episode, and what stood at the same position stood before it."""
+    steps = walk(session, transition, firing_id)
+    denied = denials(session, transition.transition_id)
+    if not denied:
+        return [(step, None) for step in steps]
     moments: list[tuple[int, int, Step, Denial | None]] = [
         (step.position, 0, step, None) for step in steps
     ]
@@ -122,11 +141,10 @@ def _verdict(
     session: Session,
     case: Case,
     firing_id: str,
-    clause: int,
-    status: AlignmentStatus,
-    finding: Finding,
-    since: tuple[AlignmentStatus, str, int],
+    decided: tuple[int, AlignmentStatus, Finding],
+    since: Step,
 ) -> Verdict:
+    clause, status, finding = decided
     return Verdict(
         status=status,
         clause=clause,
@@ -136,8 +154,8 @@ def _verdict(
         window=case.step.window,
         episode_ids=finding.episode_ids,
         evidence_ids=_evidence_ids(session, case, firing_id),
-        since_id=since[1],
-        since_position=since[2],
+        since_id=since.cause_id,
+        since_position=since.position,
         declared_only=finding.reason.code == "satisfied_declared",
     )
 
@@ -155,7 +173,7 @@ def _evidence_ids(session: Session, case: Case, firing_id: str) -> tuple[str, ..
     )
 
 
-def _nothing_active(session: Session) -> Verdict:
+def nothing_active(session: Session) -> Verdict:
     declared = session.declared()
     opening = next((patch for patch in reversed(session.patches) if patch.opens_window), None)
     position = opening.position if opening else 0
@@ -188,6 +206,3 @@ def idle_episodes(session: Session) -> list[EpisodeRecord]:
 
 def _coverage(records: list[EpisodeRecord]) -> Coverage:
     return worst(record.episode.coverage for record in records[-STALE_EPISODES:])
-
-
-__all__ = ["Channel", "Verdict", "evaluations", "firings", "history", "sequence_of", "verdict"]

@@ -22,12 +22,12 @@ from typing import Final
 from msgspec import Struct
 
 from ..net.state import Evidence, Transition
-from ..session.state import EpisodeRecord, PatchRecord, Session
+from ..session.state import EpisodeRecord, Session
 from ..vocabulary.ids import Wire
 from ..vocabulary.observation import Fact
 from ..vocabulary.terms import Coverage, EvidenceType
 from .association import episodes_of
-from .selectors import hits, parse
+from .selectors import matcher, parse
 
 EPISODES_MAX: Final = 3
 _WORST: Final = (Coverage.FULL, Coverage.PARTIAL, Coverage.UNKNOWN)
@@ -93,13 +93,13 @@ class Step(Struct, frozen=True):
 def walk(session: Session, transition: Transition, firing_id: str) -> list[Step]:
     """Every step of one firing in position order; the last one is how it stands now."""
     steps: list[Step] = []
-    known: set[Key] = set()
+    reader = _Reader(transition)
     for fact in _timeline(session, transition, firing_id):
         earlier = steps[-1] if steps else None
         if isinstance(fact, EpisodeRecord):
-            step = _after_episode(earlier, fact, transition, known)
+            step = _after_episode(earlier, fact, reader)
         else:
-            step = _opened(earlier, fact)
+            step = _opened(fact)
         steps.append(step)
     return steps
 
@@ -164,15 +164,13 @@ def wanted(transition: Transition) -> tuple[str, ...]:
     return (*transition.selectors, *(key for key in keys if parse(key) is not None))
 
 
-def _opened(earlier: Step | None, opening: _Opening) -> Step:
+def _opened(opening: _Opening) -> Step:
     window = Window(opening.by, opening.cause_id, opening.position)
     return Step(opening.cause_id, opening.position, window)
 
 
-def _after_episode(
-    earlier: Step | None, record: EpisodeRecord, transition: Transition, known: set[Key]
-) -> Step:
-    seen = _read(record, transition, known)
+def _after_episode(earlier: Step | None, record: EpisodeRecord, reader: _Reader) -> Step:
+    seen = reader.read(record)
     episode = record.episode
     if earlier is None:  # a person moved it here from before the firing began
         earlier = Step("", 0, Window(OpenedBy.ACTIVATION, "", episode.to_position))
@@ -194,34 +192,30 @@ def _after_episode(
     return Step(episode.episode_id, episode.to_position, window, kept, earlier.opener)
 
 
-def _read(record: EpisodeRecord, transition: Transition, known: set[Key]) -> Seen:
-    episode = record.episode
-    facts = hits(wanted(transition), episode.facts)
-    key: Key = (
-        episode.kind,
-        episode.outcome,
-        frozenset(item.signature.digest for item in episode.signatures),
-        frozenset((fact.kind, fact.name, fact.result) for fact in facts),
-        frozenset(episode.changed_refs),
-    )
-    fresh = key not in known
-    known.add(key)
-    return Seen(record, facts, episode.kind in transition.kinds, fresh)
+class _Reader:
+    """Reads episodes of one firing in order, and remembers which keys it has met."""
+
+    __slots__ = ("hits", "kinds", "known")
+
+    def __init__(self, transition: Transition) -> None:
+        self.hits = matcher(wanted(transition))
+        self.kinds = frozenset(transition.kinds)
+        self.known: set[Key] = set()
+
+    def read(self, record: EpisodeRecord) -> Seen:
+        episode = record.episode
+        facts = self.hits(episode.facts)
+        key: Key = (
+            episode.kind,
+            episode.outcome,
+            frozenset(item.signature.digest for item in episode.signatures),
+            frozenset((fact.kind, fact.name, fact.result) for fact in facts),
+            frozenset(episode.changed_refs),
+        )
+        fresh = key not in self.known
+        self.known.add(key)
+        return Seen(record, facts, episode.kind in self.kinds, fresh)
 
 
 def worst(coverages: Iterator[Coverage]) -> Coverage:
     return max(coverages, key=_WORST.index, default=Coverage.FULL)
-
-
-__all__ = [
-    "EPISODES_MAX",
-    "OpenedBy",
-    "PatchRecord",
-    "Seen",
-    "Step",
-    "Window",
-    "own_evidence",
-    "walk",
-    "wanted",
-    "worst",
-]

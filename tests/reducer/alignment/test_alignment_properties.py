@@ -96,8 +96,8 @@ agent_ops: dict[str, Callable[[Story, str], tuple[PatchOp, ...]]] = {
         SetTransitionContract(name, evidence_selectors=(f"test:{story.count}",)),
     ),
     "words": lambda story, name: (SetTransitionContract(name, why_now=f"again {story.count}"),),
-    "satisfy": lambda _, name: (tell(name, "ee1"),),
-    "tell": lambda _, name: (tell(name),),
+    "satisfy": lambda story, name: (tell(name, "ee1", evidence_id=f"ev_s{story.count}"),),
+    "tell": lambda story, name: (tell(name, evidence_id=f"ev_t{story.count}"),),
 }
 agent_acts = st.tuples(st.sampled_from(sorted(agent_ops)), st.sampled_from(STEPS))
 human_acts = st.tuples(
