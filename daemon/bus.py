@@ -5,15 +5,17 @@ Frames (one row = one multipart message; bodies are the JSON structs of `message
     command   DEALER → ROUTER   | wf1 | sender | request id | body |
     answer    ROUTER → DEALER   | wf1 | request id | body |
     event     XPUB   → SUB      | session id or ~live | number, 8 bytes big-endian | body |
-    welcome   XPUB   → SUB      | ~welcome/<epoch of the publisher, 32 hex> |
+    welcome   XPUB   → SUB      | ~welcome/<word, 16 hex> | 8 bytes zero | epoch, 32 hex |
 
 * The ROUTER's own routing frame never leaves this module. The *sender's name is a frame*: a ZeroMQ
   identity may be handed to another peer (ROUTER_HANDOVER) and must mean nothing.
 * An answer says only that the receiver is done; what is durable is said in its body, after COMMIT.
 * A publisher drops at its high-water mark in silence. So everything published is numbered, and a
   subscriber that finds a gap reads anew (events: from the log; deltas: from a snapshot).
-* The welcome tells a subscriber that its subscription is live: only then may it ask for the state
-  before it. A new epoch means a new publisher, so numbers seen so far mean nothing.
+* The welcome tells a subscriber that its subscriptions are live: only then may it ask for the state
+  before them. It subscribes to a word of its own after all else; whoever publishes reads that and
+  publishes it back, so what was subscribed before it is in. A new epoch means a new publisher:
+  numbers seen so far mean nothing.
 
 Who may connect: sockets that change something are *guarded*: PLAIN with a key made for this run,
 which only children of our supervisor get, over their inherited pipe. The others are open to the
@@ -21,7 +23,8 @@ same user: the run folder is 0700, every socket file 0600.
 
 Alternatives that were measured and left: abstract sockets (no permissions at all), ROUTER_HANDOVER
 (re-labels queued messages), XPUB_NODROP (one stuck reader stops everybody), a filter by peer pid
-(cannot be changed after bind, so a restarted child would be shut out).
+(cannot be changed after bind, so a restarted child would be shut out), XPUB_WELCOME_MSG (sent when
+the connection is made, which may be before the subscriptions are in: a rare, real gap).
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ from .paths import Paths, private_umask
 
 VERSION: Final = b"wf1"
 LIVE_TOPIC: Final = b"~live"
+# Sorts after every other topic: a reconnecting SUB repeats its subscriptions in byte order.
 WELCOME_TOPIC: Final = b"~welcome/"
 ZAP_ENDPOINT: Final = "inproc://zeromq.zap.01"
 ZAP_DOMAIN: Final = b"wayfinder"
@@ -105,6 +109,7 @@ class Bus:
         self._key = key.encode()
         self.context: zmq.Context[zmq.Socket[bytes]] = zmq.Context(io_threads=1)
         self._open: list[zmq.Socket[bytes]] = []
+        self._bound: list[str] = []
         self.epoch = secrets.token_hex(16)
 
     def doorman(self) -> Doorman:
@@ -118,16 +123,20 @@ class Bus:
         return Caller(self._connect(file), self._name)
 
     def publisher(self, file: str) -> Publisher:
-        return Publisher(self._bind(file))
+        return Publisher(self._bind(file), self.epoch)
 
     def subscriber(self, file: str, *topics: bytes) -> Subscriber:
         """Subscribes before it connects, so that the welcome cannot be missed."""
-        return Subscriber(self._connect(file, topics=(WELCOME_TOPIC, *topics)))
+        word = _new_word()
+        return Subscriber(self._connect(file, topics=(*topics, word)), word)
 
     def close(self) -> None:
+        """Also takes our socket files away, which libzmq leaves behind."""
         for socket in self._open:
             socket.close(linger=0)
         self.context.term()
+        for file in self._bound:
+            self._paths.socket(file).unlink(missing_ok=True)
 
     def _track(self, kind: int) -> zmq.Socket[bytes]:
         socket = self.context.socket(kind)
@@ -144,10 +153,9 @@ class Bus:
             socket.setsockopt(option, value)
         if spec.guarded:
             socket.setsockopt(zmq.ZAP_DOMAIN, ZAP_DOMAIN)
-        if spec.bind_type == zmq.XPUB:
-            socket.setsockopt(zmq.XPUB_WELCOME_MSG, WELCOME_TOPIC + self.epoch.encode())
         with private_umask():
             socket.bind(self._endpoint(file))
+        self._bound.append(file)
         return socket
 
     def _connect(self, file: str, topics: tuple[bytes, ...] = ()) -> zmq.Socket[bytes]:
@@ -241,13 +249,18 @@ class Publisher(End):
     this end is being polled.
     """
 
+    def __init__(self, socket: zmq.Socket[bytes], epoch: str) -> None:
+        super().__init__(socket)
+        self._epoch = epoch
+
     def publish(self, topic: bytes, number: int, body: bytes) -> None:
         self._send([topic, number.to_bytes(8, "big"), body])
 
     def drain(self) -> None:
-        """Takes in subscriptions; unread ones would pile up inside the socket."""
-        while self._receive() is not None:
-            pass
+        """Takes in subscriptions and welcomes newcomers."""
+        while (frames := self._receive()) is not None:
+            if frames[0].startswith(b"\x01" + WELCOME_TOPIC):
+                self.publish(frames[0][1:], 0, self._epoch.encode())
 
 
 class Welcome(Struct, frozen=True):
@@ -261,18 +274,36 @@ class Published(Struct, frozen=True):
 
 
 class Subscriber(End):
-    """SUB: what was published since the welcome, with gaps where this process was too slow."""
+    """SUB: what was published since the welcome, with gaps where this process was too slow.
+
+    A topic is a prefix: who asks for `pi-1` also gets `pi-10` and must look at `Published.topic`.
+    """
+
+    def __init__(self, socket: zmq.Socket[bytes], word: bytes) -> None:
+        super().__init__(socket)
+        self._word = word
 
     def receive(self) -> Welcome | Published | None:
         while (frames := self._receive()) is not None:
-            if len(frames) == 1 and frames[0].startswith(WELCOME_TOPIC):
-                return Welcome(frames[0].removeprefix(WELCOME_TOPIC).decode("ascii", "replace"))
-            if len(frames) == 3 and len(frames[1]) == 8:
-                return Published(frames[0], int.from_bytes(frames[1], "big"), frames[2])
+            if len(frames) != 3 or len(frames[1]) != 8:
+                continue
+            topic, number, body = frames
+            if topic == self._word:
+                return Welcome(body.decode("ascii", "replace"))
+            if not topic.startswith(WELCOME_TOPIC):  # else it is somebody else's
+                return Published(topic, int.from_bytes(number, "big"), body)
         return None
 
     def subscribe(self, topic: bytes) -> None:
+        """One more; another welcome follows when it is live."""
         self.socket.setsockopt(zmq.SUBSCRIBE, topic)
+        self.socket.setsockopt(zmq.UNSUBSCRIBE, self._word)
+        self._word = _new_word()
+        self.socket.setsockopt(zmq.SUBSCRIBE, self._word)
+
+
+def _new_word() -> bytes:
+    return WELCOME_TOPIC + secrets.token_hex(8).encode()
 
 
 class Doorman(End):

@@ -5,13 +5,28 @@ The frames around them are drawn in `bus.py`. Everything in here is already reda
 
 from __future__ import annotations
 
-from msgspec import Raw
+from typing import Final
+
+import msgspec
+from msgspec import Raw, Struct
 
 from ..reducer.vocabulary.annotation import ObserverPatch
+from ..reducer.vocabulary.answer import AnyAnswer
 from ..reducer.vocabulary.episode import Resume, Segment
-from ..reducer.vocabulary.ids import AgentId, Count, Label, OpaqueId, Position, SessionId, Wire
+from ..reducer.vocabulary.ids import (
+    AgentId,
+    Count,
+    Label,
+    OpaqueId,
+    Position,
+    SessionId,
+    Text,
+    TimeMs,
+    Wire,
+)
 from ..reducer.vocabulary.observation import AnyObservation, LiveNote, SessionInfo
-from ..reducer.vocabulary.people import Constraint
+from ..reducer.vocabulary.payload import ViewFocused
+from ..reducer.vocabulary.people import Constraint, HumanIntentPatch
 
 
 class Request(Wire, frozen=True, tag_field="ask"):
@@ -60,6 +75,13 @@ class SubmitRemark(Request, frozen=True, tag="remark"):
     patch: ObserverPatch
 
 
+class TellAgents(Request, frozen=True, tag="agents"):
+    """The adapter: processes that are connected as agents right now. Whoever descends from one is
+    no person (see `who.py`)."""
+
+    pids: tuple[int, ...]
+
+
 class Reply(Wire, frozen=True, tag_field="reply"):
     """From the reconciler. Patches are answered with `vocabulary.answer` structs as they are."""
 
@@ -71,6 +93,7 @@ class Standing(Reply, frozen=True, tag="standing"):
     to_position: Position
     constraints: tuple[Constraint, ...] = ()
     declared: bool = True  # RULES 40: the declared path may be switched off
+    anchor: Text | None = None  # asked since the agent's last patch: where does it stand?
 
 
 class StreamAt(Reply, frozen=True, tag="stream"):
@@ -79,6 +102,29 @@ class StreamAt(Reply, frozen=True, tag="stream"):
     session_id: SessionId
     to_position: Position
     resume: Resume
+
+
+class Taken(Reply, frozen=True, tag="taken"):
+    """A correction is in the log, or, if not `confirmed`, waits for a click in the page; `because`
+    is the reason code of `who.py`."""
+
+    correction_id: OpaqueId
+    revision: Count
+    confirmed: bool = True
+    because: Label | None = None
+
+
+class Waiting(Wire, frozen=True):
+    """A correction that is not in the log yet: whoever sent it may not be the person."""
+
+    correction: HumanIntentPatch
+    because: Label
+    detail: str
+    at: TimeMs
+
+
+class AllWaiting(Reply, frozen=True, tag="waiting"):
+    items: tuple[Waiting, ...]
 
 
 class Refused(Reply, frozen=True, tag="refused"):
@@ -90,8 +136,88 @@ class Done(Reply, frozen=True, tag="done"):
     pass
 
 
-AnyRequest = SubmitPatch | ReadStanding | SubmitSegment | ReadStream | SubmitLiveNote | SubmitRemark
-AnyReply = Standing | StreamAt | Refused | Done
+AnyRequest = (
+    SubmitPatch
+    | ReadStanding
+    | SubmitSegment
+    | ReadStream
+    | SubmitLiveNote
+    | SubmitRemark
+    | TellAgents
+)
+AnyReply = Standing | StreamAt | Taken | AllWaiting | Refused | Done
+
+
+class _Head(Struct):
+    """Enough of an answer to tell which family it is of."""
+
+    status: str | None = None
+
+
+_heads: Final = msgspec.json.Decoder(_Head)
+_answers: Final[msgspec.json.Decoder[AnyAnswer]] = msgspec.json.Decoder(AnyAnswer)
+_replies: Final[msgspec.json.Decoder[AnyReply]] = msgspec.json.Decoder(AnyReply)
+
+
+def read_reply(body: bytes) -> AnyAnswer | AnyReply:
+    """Any answer of the reconciler. Raises msgspec.ValidationError for anything else."""
+    if _heads.decode(body).status is not None:
+        return _answers.decode(body)
+    return _replies.decode(body)
+
+
+# --- people, on `human.sock`: one JSON object per line, answered in order ---------------------
+
+
+class HumanRequest(Wire, frozen=True, tag_field="ask"):
+    """Who the caller is comes from the socket, never from the line (see `who.py`)."""
+
+
+class Greet(HumanRequest, frozen=True, tag="greet"):
+    """Our own web client proves itself with the key of this run: what it sends was clicked."""
+
+    key: str
+
+
+class Correct(HumanRequest, frozen=True, tag="correct"):
+    """Answered with Taken, or Rejected or Conflict of `vocabulary.answer`, or Refused."""
+
+    correction: HumanIntentPatch
+
+
+class SubmitByHand(HumanRequest, frozen=True, tag="patch"):
+    """A person's own GraphPatch; answered like an agent's. `proposal`: store it apart."""
+
+    session_id: SessionId
+    patch: Raw
+    proposal: bool = False
+
+
+class Focus(HumanRequest, frozen=True, tag="focus"):
+    """What a viewer pins, folds and has seen (RULES 37). Answered with Done."""
+
+    session_id: SessionId
+    focused: ViewFocused
+
+
+class ListWaiting(HumanRequest, frozen=True, tag="waiting"):
+    """Answered with AllWaiting."""
+
+
+class Confirm(HumanRequest, frozen=True, tag="confirm"):
+    """The person clicked: only on a connection that has greeted. Answered like Correct."""
+
+    correction_id: OpaqueId
+    accepted: bool = True
+
+
+class Purge(HumanRequest, frozen=True, tag="purge"):
+    """Deletes a whole session for good. Answered with Done."""
+
+    session_id: SessionId
+
+
+AnyHumanRequest = Greet | Correct | SubmitByHand | Focus | ListWaiting | Confirm | Purge
 
 
 # --- adapter → segmenter, on `spool.ipc` ------------------------------------------------------

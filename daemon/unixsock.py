@@ -27,8 +27,8 @@ UNSENT_BYTES_MAX: Final = 4 << 20
 class Peer(Struct, frozen=True):
     """The kernel's word on who connected. The pid may be reused: for people and logs only."""
 
-    uid: int
     pid: int
+    uid: int
 
 
 def listen(paths: Paths, name: str) -> socket.socket:
@@ -74,11 +74,11 @@ def peer_of(connected: socket.socket) -> Peer:
         level, xucred, peerpid = 0, 1, 2
         _, uid = struct.unpack_from("Ii", connected.getsockopt(level, xucred, 76))
         (pid,) = struct.unpack("i", connected.getsockopt(level, peerpid, 4))
-        return Peer(uid, pid)
+        return Peer(pid, uid)
     pid, uid, _ = struct.unpack(
         "iII", connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     )
-    return Peer(uid, pid)
+    return Peer(pid, uid)
 
 
 class Connection:

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import os
 import socket
-import struct
 import sys
 from collections.abc import Collection, Sequence
 from enum import StrEnum
@@ -31,6 +30,8 @@ from typing import Final
 
 import psutil
 from msgspec import Struct
+
+from .unixsock import Peer, peer_of
 
 PARENTS_MAX: Final = 64
 
@@ -72,11 +73,6 @@ class Caller(Struct, frozen=True):
     detail: str = ""
 
 
-class Peer(Struct, frozen=True):
-    pid: int
-    uid: int
-
-
 class Kin(Struct, frozen=True):
     """One process of the caller's line, itself first. `marks` are names only, never values."""
 
@@ -85,16 +81,6 @@ class Kin(Struct, frozen=True):
     marks: tuple[str, ...] = ()
     terminal: bool = False
     readable: bool = True
-
-
-def peer_of(connection: socket.socket) -> Peer:
-    """Kernel's word for who connected. Raises OSError if this system has none to give."""
-    if sys.platform == "darwin":
-        return _peer_darwin(connection)
-    size = struct.calcsize("3i")
-    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-    pid, uid, _ = struct.unpack("3i", raw)
-    return Peer(pid, uid)
 
 
 def who(
@@ -173,11 +159,3 @@ def _has_terminal(process: psutil.Process) -> bool:
         return process.terminal() is not None
     stat = Path(f"/proc/{process.pid}/stat").read_bytes()
     return int(stat.rpartition(b")")[2].split()[4]) != 0
-
-
-def _peer_darwin(connection: socket.socket) -> Peer:
-    """LOCAL_PEERPID and LOCAL_PEERCRED (struct xucred: version, uid, …) on SOL_LOCAL."""
-    sol_local, local_peercred, local_peerpid = 0, 1, 2
-    (pid,) = struct.unpack("i", connection.getsockopt(sol_local, local_peerpid, 4))
-    _, uid = struct.unpack_from("2I", connection.getsockopt(sol_local, local_peercred, 76))
-    return Peer(pid, uid)

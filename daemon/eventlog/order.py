@@ -38,7 +38,7 @@ class Order:
         self.chain = chain
         self.open_cause: str | None = None
 
-    def step(self, envelope: Envelope, body: str) -> bytes:
+    def step(self, envelope: Envelope, body: bytes) -> bytes:
         """Checks 1 to 3 and moves on; returns the chain that belongs to the event."""
         before, after = envelope.graph_revision_before, envelope.graph_revision_after
         if envelope.session_id != self.session_id:
@@ -52,7 +52,7 @@ class Order:
         self._check_batch(envelope, in_batch=after != before)
         self.seq += 1
         self.revision = after if envelope.kind == CLOSER else before
-        self.chain = hashlib.sha256(self.chain + body.encode()).digest()[:CHAIN_BYTES]
+        self.chain = hashlib.sha256(self.chain + body).digest()[:CHAIN_BYTES]
         return self.chain
 
     def finish(self) -> None:

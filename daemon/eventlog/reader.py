@@ -63,7 +63,8 @@ _PROPOSAL_COLUMNS: Final = ", ".join(Proposal.__struct_fields__)
 
 class Reader:
     def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
+        # apsw's stubs leave buffers untyped, which strict checking would repeat at each call.
+        self._db: Any = connection
 
     @classmethod
     def open(cls, path: Path, *, vfs: str | None = None) -> Reader:
@@ -71,7 +72,7 @@ class Reader:
         return cls(open_reader(path, vfs=vfs))
 
     def close(self) -> None:
-        self._connection.close()
+        self._db.close()
 
     def sessions(self, limit: int = 1_000) -> list[SessionRow]:
         """The most recently active first."""
@@ -104,8 +105,9 @@ class Reader:
             page = self._page(key, order.seq, end)
             if not page:
                 raise OutOfOrder(f"session {session_id}: event {order.seq + 1} of {end} is missing")
-            for body, chain in page:
-                envelope = decode(body.encode(), Envelope)
+            for text, chain in page:
+                body = text.encode()
+                envelope = decode(body, Envelope)
                 if order.step(envelope, body) != chain:
                     raise OutOfOrder(
                         f"session {session_id}: the bytes of event {order.seq} are not what was "
@@ -157,9 +159,7 @@ class Reader:
         tables = ("answers", "patch_proposals", "rejections", "empty_updates")
         where = "JOIN sessions USING (session_key) WHERE session_id = ?"
         return {
-            table: self._connection.execute(
-                f"SELECT count(*) FROM {table} {where}", (session_id,)
-            ).get
+            table: self._row(f"SELECT count(*) FROM {table} {where}", session_id)[0]
             for table in tables
         }
 
@@ -171,7 +171,7 @@ class Reader:
         os.close(os.open(to, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
         target = apsw.Connection(str(to))
         try:
-            with target.backup("main", self._connection, "main") as copying:
+            with target.backup("main", self._db, "main") as copying:
                 copying.step()
         except apsw.Error as error:
             raise LogUnavailable(f"the backup to {to} failed: {error}") from error
@@ -184,8 +184,7 @@ class Reader:
         return [] if found == ["ok"] else found
 
     def _rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        found: Any = self._connection.execute(sql, values).fetchall()
-        return found
+        return self._db.execute(sql, values).fetchall()
 
-    def _row(self, sql: str, *values: Any) -> Any | None:
-        return self._connection.execute(sql, values).fetchone()
+    def _row(self, sql: str, *values: Any) -> Any:
+        return self._db.execute(sql, values).fetchone()
