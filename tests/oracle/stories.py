@@ -32,12 +32,13 @@ from net_build import (
     place,
     refine,
     state,
+    submit,
     wired,
 )
 
 from wayfinder.reducer.net.export.pnml import to_pnml, unfold
 from wayfinder.reducer.net.rules import enabled, is_live, is_met
-from wayfinder.reducer.net.state import Net
+from wayfinder.reducer.net.state import Net, Transition
 
 WALK_STEPS = 20
 

@@ -118,9 +118,7 @@ def arc(from_id: str, to_id: str, kind: str) -> Op:
     return {"op": "connect", "fromId": from_id, "toId": to_id, "arc": kind}
 
 
-def wired(
-    transition_id: str, flow: str, success: str, failure: str = "", **fields: Any
-) -> list[Op]:
+def wired(name: str, flow: str, success: str, failure: str = "", **fields: Any) -> list[Op]:
     """A step with its arcs; the places must exist."""
     ops = [step(name, **fields), arc(flow, name, "flow"), arc(name, success, "success")]
     return [*ops, arc(name, failure, "failure")] if failure else ops
