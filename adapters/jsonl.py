@@ -26,6 +26,7 @@ T = TypeVar("T")
 LINE_BYTES_MAX: Final = 32 << 20
 PRETTY_MAX: Final = 4 << 20
 READ_BYTES: Final = 1 << 20
+TOO_LONG: Final = b"\0"  # no JSON
 
 # A string (its end may be missing: then it is the rest) or one brace.
 _STRUCTURE: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]', re.DOTALL)
@@ -71,27 +72,32 @@ class Records(Generic[T]):
 
     def read(self, *, final: bool = True) -> Iterator[T]:
         """Every record that stands complete. `final`: nothing more will come; count a cut tail."""
-        with self._path.open("rb") as file:
-            file.seek(self.offset)
-            for line, end, complete in _lines(file, self.offset):
-                if line is None:
-                    self._lose("line_too_long")
-                elif complete or final or _whole(line):
-                    yield from self._records(line, file, complete)
-                    end = max(end, self._joined_end)
-                else:
-                    return
-                self.offset = end
+        again = True
+        while again:  # a record over several lines moves the place to read on from
+            again = False
+            with self._path.open("rb") as file:
+                file.seek(self.offset)
+                for line, end, complete in _lines(file, self.offset):
+                    if not complete and not final and not _whole(line):
+                        return
+                    try:  # one line, hopefully one record
+                        record = self._decoder.decode(line)
+                    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                        yield from self._records(line, file, complete)
+                    else:
+                        yield record
+                    self.offset = end + self._joined
+                    if self._joined:
+                        self._joined, again = 0, True
+                        break
 
-    _joined_end = 0
+    _joined = 0  # bytes of further lines that belonged to the last record
 
     def _records(self, line: bytes, file: IO[bytes], complete: bool) -> Iterator[T]:
-        """One line, hopefully one record."""
-        try:
-            yield self._decoder.decode(line)
+        """What a line holds that is not one record."""
+        if line == TOO_LONG:
+            self._lose("line_too_long")
             return
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            pass
         if not line.strip():
             return
         pieces = _split(line)
@@ -124,7 +130,10 @@ class Records(Generic[T]):
                 self._skips.mended[reason] += 1
             yield record
             return
-        self._lose("cut_record" if cut else "not_json")
+        if cut:
+            self._skips.lost["cut_record"] += 1
+        else:
+            self._lose("not_json")
 
     def _join(self, line: bytes, file: IO[bytes]) -> bytes | None:
         """A record printed over several lines: read on while its braces are open."""
@@ -143,7 +152,7 @@ class Records(Generic[T]):
         if open_braces:
             file.seek(at)
             return None
-        self._joined_end = file.tell()
+        self._joined = size - len(line)
         self._skips.mended["record_over_several_lines"] += 1
         return b"".join(parts)
 
@@ -152,22 +161,20 @@ class Records(Generic[T]):
         self.losses += 1
 
 
-def _lines(file: IO[bytes], offset: int) -> Iterator[tuple[bytes | None, int, bool]]:
-    """(line without its newline, or None if it was too long; offset behind it; complete)."""
+def _lines(file: IO[bytes], offset: int) -> Iterator[tuple[bytes, int, bool]]:
+    """(line, or `TOO_LONG` in its place; offset behind it; whether it ends with a newline)."""
     end = offset
-    while True:
-        line = file.readline(LINE_BYTES_MAX)
-        if not line:
-            return
-        end = file.tell()
+    while line := file.readline(LINE_BYTES_MAX):
+        end += len(line)
         if line.endswith(b"\n"):
-            yield line[:-1], end, True
+            yield line, end, True
         elif len(line) < LINE_BYTES_MAX:
             yield line, end, False
         else:
             while line and not line.endswith(b"\n"):
                 line = file.readline(READ_BYTES)
-            yield None, file.tell(), True
+                end += len(line)
+            yield TOO_LONG, end, True
 
 
 def _whole(line: bytes) -> bool:

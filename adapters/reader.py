@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -93,6 +94,11 @@ class Stream:
         return done
 
 
+# A cut tail is counted, but leaves no gap: the file may still grow, and the positions of what
+# follows must not depend on when it was read.
+TAIL: Final = frozenset({"cut_record"})
+
+
 class Losses:
     """Turns lost records into `Gap`s: one where something was lost, not one per record."""
 
@@ -101,9 +107,10 @@ class Losses:
         self._told = 0
 
     def gap(self, at: int) -> Iterator[Gap]:
-        lost = sum(self._skips.lost.values())
+        reasons = {r: n for r, n in self._skips.lost.items() if r not in TAIL}
+        lost = sum(reasons.values())
         if lost > self._told:
-            reason = ", ".join(sorted(self._skips.lost))
+            reason = ", ".join(sorted(reasons))
             yield Gap(0, at, coverage=Coverage.PARTIAL, reason=reason, count=lost - self._told)
             self._told = lost
 
@@ -125,34 +132,17 @@ def project_of(cwd: str) -> str | None:
 
 def iso_ms(stamp: Any) -> int:
     """`2026-07-14T08:41:44.363Z` or a number of milliseconds; 0 if it is neither."""
-    if isinstance(stamp, int | float) and not isinstance(stamp, bool):
-        return max(0, int(stamp)) if 0 <= stamp < 1e15 else 0
-    if not isinstance(stamp, str):
-        return 0
-    known = _STAMP.fullmatch(stamp)
-    if known is None:
-        return 0
-    year, month, day, hour, minute, second = (int(known[n]) for n in range(1, 7))
-    if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 25 and minute < 60 and second < 61):
-        return 0
-    millis = int(((known[7] or "") + "000")[:3])
-    shift = 0
-    if known[8] not in (None, "Z", "z"):
-        sign = -1 if known[8][0] == "-" else 1
-        shift = sign * (int(known[8][1:3]) * 60 + int(known[8][-2:]))
-    days = _days(year, month, day)
-    return max(0, (((days * 24 + hour) * 60 + minute - shift) * 60 + second) * 1000 + millis)
+    if isinstance(stamp, str):
+        try:
+            when = datetime.fromisoformat(stamp)
+        except ValueError:
+            return 0
+        since = when.replace(tzinfo=when.tzinfo or UTC) - _EPOCH
+        return max(0, since // _MS)
+    if isinstance(stamp, int | float) and not isinstance(stamp, bool) and 0 <= stamp < 1e15:
+        return int(stamp)
+    return 0
 
 
-_STAMP: Final = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|z|[+-]\d\d:?\d\d)?"
-)
-
-
-def _days(year: int, month: int, day: int) -> int:
-    """Days since 1970-01-01 in the proleptic Gregorian calendar (Hinnant, days_from_civil)."""
-    year -= month <= 2
-    era = year // 400
-    of_era = year - era * 400
-    of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
-    return era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MS: Final = timedelta(milliseconds=1)

@@ -58,8 +58,10 @@ def called(raw: RawCall, place: Place) -> Called:
     command = shell.understand(raw.command) if raw.command else None
     kind = raw.kind or (command.kind if command else kind_of(raw.tool))
     silent = is_polling(raw.tool)
-    hidden = raw.command is not None and prints_secret(raw.command) is not None  # R13
-    report = runners.EMPTY if silent or hidden else _report(raw, kind)
+    report = runners.EMPTY if silent else _report(raw, kind)
+    hidden = _hidden(raw, report)
+    if hidden:
+        report = runners.EMPTY
     outcome = _outcome(raw, command, report)
     paths = _paths(raw, command)
     refs = tuple(place.refs.ref("path", facts.absolute(p, place.cwd)) for p in paths)[:FILES_MAX]
@@ -96,6 +98,12 @@ def at_ms(value: float) -> int:
     return max(0, min(int(value), INT_MAX))
 
 
+def _hidden(raw: RawCall, report: runners.Report) -> bool:
+    """Whether a command prints secrets (R13). Asked only where its output would be looked at."""
+    asked = raw.outcome in signatures.TROUBLES or report.names or report.verdict
+    return bool(asked) and raw.command is not None and prints_secret(raw.command) is not None
+
+
 def _report(raw: RawCall, kind: EpisodeKind) -> runners.Report:
     if not facts.kinds_with_reports(kind):
         return runners.EMPTY
@@ -115,6 +123,10 @@ def _signature(
     raw: RawCall, kind: EpisodeKind, outcome: Outcome, place: Place, hidden: bool
 ) -> Signature | None:
     line = "failed; its output is not looked at" if hidden else None
+    if kind is EpisodeKind.SEARCH and outcome is Outcome.FAILED and raw.command:
+        line = line or signatures.telling_line(raw.text)
+        if not line:
+            return None  # a search that found nothing says so with its exit status
     return signatures.signature(raw.text, kind, outcome, place.refs, line=line)
 
 

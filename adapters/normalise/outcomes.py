@@ -22,7 +22,7 @@ _SAID: Final[tuple[tuple[re.Pattern[str], O], ...]] = tuple(
          r"|user cancell?ed|tool use was rejected|request was rejected by the user", O.REFUSED_BY_USER),
         (r"request interrupted by user|command aborted|operation aborted|tool execution aborted"
          r"|tool execution was (?:aborted|cancelled|interrupted)|^aborted\b|\babort(?:ed)? by user"
-         r"|interrupted by user|signal is aborted|was interrupted|aborterror", O.ABORTED),
+         r"|interrupted by user|prompt was aborted|signal is aborted|was interrupted|aborterror", O.ABORTED),
         (r"phase boundary|blocked by|denied by|not allowed in \w+ mode|plan mode (?:is active|restricts)"
          r"|read-only (?:mode|sandbox)|permission to use .{1,80} (?:has been|was) denied"
          r"|requires? (?:your )?approval|requested permissions? to|hook (?:blocked|denied|error)"

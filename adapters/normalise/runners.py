@@ -83,10 +83,11 @@ def _seen(found: re.Match[str]) -> Iterator[Name]:
 
 
 Take = Callable[[re.Match[str]], Iterator[Name]]
-# (a word that must stand in the text, line shape, what it says). The word keeps the cost down.
-_LINES: Final[tuple[tuple[str, re.Pattern[str], Take], ...]] = tuple(
-    (word, re.compile(pattern), take)
-    for word, pattern, take in (
+# (words of which one must stand in the text, line shape, what it says): the words keep the cost
+# of all that is no report near nothing.
+_LINES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], Take], ...]] = tuple(
+    (tuple(words.split("|")), re.compile(pattern), take)
+    for words, pattern, take in (
         # pytest
         ("::", r"(?P<n>\S+::\S.{0,300}?)\s+(?P<r>PASSED|FAILED|ERROR|XPASS)\b", _both(T)),
         ("::", r"(?:FAILED|ERROR) (?P<n>\S+::\S+?)(?: - (?P<m>.{1,160}))?$", _pytest_short),
@@ -95,7 +96,7 @@ _LINES: Final[tuple[tuple[str, re.Pattern[str], Take], ...]] = tuple(
         (" ... ", r"(?P<n>\w+) \([\w.]+\)(?: .{0,120})? \.\.\. (?P<r>ok|FAIL|ERROR)$", _both(T)),
         ("FAIL:", r"(?:FAIL|ERROR): (?P<n>\w+) \([\w.]+\)", _failed(T)),
         # jest, vitest, mocha, node:test
-        ("", r"\s*(?P<r>[✓✔√✕✗✖×]) (?P<n>\S.{0,200}?)(?:\s+\(?\d[\d.]*\s?m?s\)?)?$", _both(T)),
+        ("✓|✔|√|✕|✗|✖|×", r"\s*(?P<r>[✓✔√✕✗✖×]) (?P<n>\S.{0,200}?)(?:\s+\(?\d[\d.]*\s?m?s\)?)?$", _both(T)),
         ("● ", r"\s*● (?P<n>[^›]{1,160} › .{1,200})$", _failed(T)),
         (" > ", r"\s*FAIL\s+(?P<n>\S.{0,200}? > .{1,200})$", _failed(T)),
         ("PASS", r"\s*(?P<r>PASS|FAIL)\s+(?P<n>\S+\.[cm]?[jt]sx?)(?:\s+\(.{1,40}\))?$", _both(F)),
@@ -108,12 +109,12 @@ _LINES: Final[tuple[tuple[str, re.Pattern[str], Take], ...]] = tuple(
         ("panicked at", r"thread '(?P<n>[^']{1,160})'.{0,60} panicked at", _failed(A)),
         ("error[", r"error\[(?P<n>E\d+)\]", _failed(A)),
         # TAP
-        ("ok ", r"\s*(?P<r>ok|not ok) \d+ (?:- )?(?P<n>[^#\s].{0,200}?)(?: # .*)?$", _both(T)),
+        ("ok 1 ", r"\s*(?P<r>ok|not ok) \d+ (?:- )?(?P<n>[^#\s].{0,200}?)(?: # .*)?$", _both(T)),
         # tsc, gcc, ruff, eslint
         ("error TS", r"(?P<f>[^\s(:]{1,300})[(:]\d+[,:]\d+\)?(?:: | - )error (?P<n>TS\d+)", _compiler),
         (": error", r"(?P<f>[^\s:]{1,300}):\d+:\d+: (?:fatal )?error: (?P<n>.{1,120})", _compiler),
         (".go:", r"(?P<f>\S{1,300}\.go):\d+:\d+: (?P<n>.{1,120})", _compiler),
-        (":", r"(?P<f>[^\s:]{1,300}\.py):\d+:\d+: (?P<n>[A-Z]{1,4}\d{2,4})\b", _compiler),
+        (".py:", r"(?P<f>[^\s:]{1,300}\.py):\d+:\d+: (?P<n>[A-Z]{1,4}\d{2,4})\b", _compiler),
         (": error:", r"(?P<f>[^\s:]{1,300}\.pyi?):\d+: error: .{0,300}\[(?P<n>[\w-]+)\]$", _compiler),
         ("error", r"\s+\d+:\d+\s+(?P<r>error|warning)\s.{1,300}\s(?P<n>[@\w-]+(?:/[\w-]+)*)\s*$", _rule),
         # rspec, phpunit, maven
@@ -124,40 +125,40 @@ _LINES: Final[tuple[tuple[str, re.Pattern[str], Take], ...]] = tuple(
         ("Error", r"\s*(?:Uncaught )?(?P<n>AssertionError(?: \[\w+\])?: .{1,160})$", _failed(A)),
         ("expect(", r"\s*(?:Error: )?(?P<n>expect\(.{1,160})$", _failed(A)),
         # traces
-        ("span", r".{0,200}\bspan(?:[_.]?name)?[\"']?\s*[=:]\s*[\"']?(?P<n>[\w][\w./:@-]{1,120})", _seen),
-        ("trace", r".{0,200}\btrace(?:[_.]?name)?[\"']?\s*[=:]\s*[\"']?(?P<n>[\w][\w./:@-]{1,120})", _seen),
+        ("span=|span:|span_name|span.name|span\": ", r".{0,200}\bspan(?:[_.]?name)?[\"']?\s*[=:]\s*[\"']?(?P<n>[\w][\w./:@-]{1,120})", _seen),
+        ("trace=|trace:|trace_name|trace.name|trace\": ", r".{0,200}\btrace(?:[_.]?name)?[\"']?\s*[=:]\s*[\"']?(?P<n>[\w][\w./:@-]{1,120})", _seen),
     )
 )  # fmt: skip
 
 # A runner's own summary of the whole run. A failure anywhere decides.
-_VERDICTS: Final[tuple[tuple[re.Pattern[str], FactResult], ...]] = tuple(
-    (re.compile(pattern, re.MULTILINE), result)
-    for pattern, result in (
-        (r"^=+ .{0,200}\b\d+ (?:failed|errors?)\b.{0,100} =+$", FAIL),  # pytest
-        (r"^\d+ failed\b.{0,100} in [\d.]+s", FAIL),
-        (r"^FAILED \((?:failures|errors)=", FAIL),  # unittest
-        (r"^Tests?:\s+(?:\d+ \w+, )*[1-9]\d* failed", FAIL),  # jest
-        (r"^\s*Tests?\s+[1-9]\d* failed", FAIL),  # vitest
-        (r"^\s*Test Files\s+[1-9]\d* failed", FAIL),
-        (r"^\s*[1-9]\d* failing$", FAIL),  # mocha
-        (r"^FAIL(?:\t|$)", FAIL),  # go
-        (r"^test result: FAILED", FAIL),  # cargo
-        (r"^error: could not compile|^error: aborting due to", FAIL),
-        (r"^(?:# |ℹ )fail [1-9]", FAIL),  # node:test
-        (r"^Found [1-9]\d* errors?\b", FAIL),  # tsc, ruff, mypy, biome
-        (r"^✖ [1-9]\d* problems? \([1-9]\d* errors?", FAIL),  # eslint
-        (r"^[^\n]{1,300}\berror TS\d+: ", FAIL),
-        (r"^npm (?:ERR!|error) (?:code|Lifecycle|Test failed)", FAIL),
-        (r"^make(?:\[\d+\])?: \*\*\* ", FAIL),
-        (r"^\[ERROR\] .{0,80}(?:BUILD FAILURE|Failed to execute goal)|^BUILD FAILED", FAIL),
-        (r"^=+ .{0,120}\b\d+ passed\b.{0,80} =+$", PASS),
-        (r"^\d+ passed\b.{0,60} in [\d.]+s", PASS),
-        (r"^Ran \d+ tests? in [^\n]{1,40}\n\nOK", PASS),
-        (r"^Tests?:\s+(?:\d+ \w+, )*\d+ passed", PASS),
-        (r"^\s*Tests\s+\d+ passed", PASS),
-        (r"^\s*\d+ passing\b", PASS),
-        (r"^test result: ok\.", PASS),
-        (r"^(?:# |ℹ )fail 0$", PASS),
+_VERDICTS: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], FactResult], ...]] = tuple(
+    (tuple(words.split("|")), re.compile(pattern, re.MULTILINE), result)
+    for words, pattern, result in (
+        ("===", r"^=+ .{0,200}\b\d+ (?:failed|errors?)\b.{0,100} =+$", FAIL),  # pytest
+        (" failed", r"^\d+ failed\b.{0,100} in [\d.]+s", FAIL),
+        ("FAILED (", r"^FAILED \((?:failures|errors)=", FAIL),  # unittest
+        ("Tests:|Test:", r"^Tests?:\s+(?:\d+ \w+, )*[1-9]\d* failed", FAIL),  # jest
+        ("Test", r"^\s*Tests?\s+[1-9]\d* failed", FAIL),  # vitest
+        ("Test Files", r"^\s*Test Files\s+[1-9]\d* failed", FAIL),
+        ("failing", r"^\s*[1-9]\d* failing$", FAIL),  # mocha
+        ("FAIL", r"^FAIL(?:\t|$)", FAIL),  # go
+        ("test result", r"^test result: FAILED", FAIL),  # cargo
+        ("error: ", r"^error: could not compile|^error: aborting due to", FAIL),
+        ("fail ", r"^(?:# |ℹ )fail [1-9]", FAIL),  # node:test
+        ("Found ", r"^Found [1-9]\d* errors?\b", FAIL),  # tsc, ruff, mypy, biome
+        ("problem", r"^✖ [1-9]\d* problems? \([1-9]\d* errors?", FAIL),  # eslint
+        ("error TS", r"^[^\n]{1,300}\berror TS\d+: ", FAIL),
+        ("npm ", r"^npm (?:ERR!|error) (?:code|Lifecycle|Test failed)", FAIL),
+        ("make", r"^make(?:\[\d+\])?: \*\*\* ", FAIL),
+        ("[ERROR]|BUILD FAILED", r"^\[ERROR\] .{0,80}(?:BUILD FAILURE|Failed to execute goal)|^BUILD FAILED", FAIL),
+        ("===", r"^=+ .{0,120}\b\d+ passed\b.{0,80} =+$", PASS),
+        (" passed", r"^\d+ passed\b.{0,60} in [\d.]+s", PASS),
+        ("Ran ", r"^Ran \d+ tests? in [^\n]{1,40}\n\nOK", PASS),
+        ("Tests:|Test:", r"^Tests?:\s+(?:\d+ \w+, )*\d+ passed", PASS),
+        ("Tests", r"^\s*Tests\s+\d+ passed", PASS),
+        ("passing", r"^\s*\d+ passing\b", PASS),
+        ("test result", r"^test result: ok\.", PASS),
+        ("fail 0", r"^(?:# |ℹ )fail 0$", PASS),
     )
 )  # fmt: skip
 
@@ -165,9 +166,9 @@ _VERDICTS: Final[tuple[tuple[re.Pattern[str], FactResult], ...]] = tuple(
 def read(text: str) -> Report:
     """Everything the runners' tables find in an output. Linear in an excerpt of the text."""
     shown = plain(excerpt(text))
-    rows = [(pattern, take) for word, pattern, take in _LINES if word in shown]
+    rows = [(pattern, take) for words, pattern, take in _LINES if _any(words, shown)]
     names: list[Name] = []
-    for line in shown.split("\n", LINES_MAX)[:LINES_MAX]:
+    for line in shown.split("\n", LINES_MAX)[:LINES_MAX] if rows else ():
         if not line or len(line) > LINE_CHARS or len(names) >= NAMES_MAX:
             continue
         for pattern, take in rows:
@@ -175,5 +176,11 @@ def read(text: str) -> Report:
             if found is not None:
                 names.extend((kind, name, result) for kind, name, result in take(found) if name)
                 break
-    verdict = next((result for pattern, result in _VERDICTS if pattern.search(shown)), None)
+    verdict = next(
+        (r for words, pattern, r in _VERDICTS if _any(words, shown) and pattern.search(shown)), None
+    )
     return Report(tuple(names[:NAMES_MAX]), verdict)
+
+
+def _any(words: tuple[str, ...], text: str) -> bool:
+    return any(word in text for word in words)

@@ -38,7 +38,7 @@ _TELLING: Final = tuple(
         r"^npm (?:ERR!|error) (?:code|Missing|missing) .{1,300}$",
         r"^(?:fatal|FATAL|error|Error|ERROR)[:!\s].{1,300}$",
         r"^.{0,200}(?:command not found|No such file or directory|Permission denied|ENOENT|EACCES"
-        r"|cannot find|not found|could not|Could not|failed|FAILED|Traceback|refused).{0,200}$",
+        r"|cannot find|not found|not allowed|could not|Could not|failed|FAILED|Traceback|refused).{0,200}$",
     )
 )
 # Lines that only repeat that something failed.

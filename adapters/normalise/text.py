@@ -20,6 +20,7 @@ _ANSI: Final = re.compile(
 _CONTROL: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
 )
+_ALNUM: Final = re.compile(r"[^\W_]")
 _SPACES: Final = re.compile(r"\s+")
 # What changes between two showings of the same trouble, in the order of masking.
 _MASKS: Final = (
@@ -43,15 +44,17 @@ def excerpt(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Without terminal codes and invisible characters; lines kept."""
+    """Without terminal codes, lines kept. Invisible characters go in `one_line`."""
     if "\x1b" in text:
         text = _ANSI.sub("", text)
-    return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def one_line(text: str, at_most: int = RAW_LABEL_CHARS) -> str:
     """All of it on one line, cut at a word so that no half token stands at the end."""
-    line = _SPACES.sub(" ", plain(text[: 4 * at_most])).strip()
+    line = " ".join(plain(text[: 4 * at_most]).split())
+    if not line.isprintable():
+        line = " ".join(_CONTROL.sub("", line).split())
     if len(line) <= at_most:
         return line
     cut = line[:at_most]
@@ -62,7 +65,7 @@ def one_line(text: str, at_most: int = RAW_LABEL_CHARS) -> str:
 def first_line(text: str, at_most: int = RAW_LABEL_CHARS) -> str:
     """The first line that holds a letter or digit."""
     for line in plain(text[: 16 * at_most]).split("\n"):
-        if any(c.isalnum() for c in line):
+        if _ALNUM.search(line):
             return one_line(line, at_most)
     return ""
 

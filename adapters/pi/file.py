@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ...reducer.vocabulary.observation import AnyObservation, NoteCode, Opened, SessionInfo
+from ..files import found
 from ..jsonl import Records, Skips
 from ..normalise.calls import Place
 from ..normalise.plans import PlanLedger
@@ -88,8 +89,7 @@ class PiSession:
     def drafts(self, *, final: bool = True) -> Iterator[AnyObservation]:
         for line in self._records.read(final=final):
             yield from self._line(line)
-        if final:
-            yield from self._losses.gap(self._at)
+        yield from self._losses.gap(self._at)
 
     _at = 0
 
@@ -100,8 +100,8 @@ class PiSession:
             yield Opened(position=0, at=at, info=self.info)
         if line.type == "session":
             return
-        self._at = at or self._at
         yield from self._losses.gap(self._at)
+        self._at = at or self._at
         yield from self._branch(line)
         if line.type == "message" and line.message is not None:
             yield from self._message(line, line.message)
@@ -252,18 +252,7 @@ def discover() -> Iterator[Source]:
     """Session files below Pi's folder, newest first."""
     home = os.environ.get("PI_CODING_AGENT_DIR") or str(Path.home() / ".pi" / "agent")
     folder = os.environ.get("PI_CODING_AGENT_SESSION_DIR") or str(Path(home) / "sessions")
-    yield from found_files(AGENT, Path(folder), "**/*.jsonl", _id_in)
-
-
-def found_files(agent: str, folder: Path, pattern: str, id_in: Any) -> Iterator[Source]:
-    found: list[Source] = []
-    for path in folder.glob(pattern):
-        try:
-            status = path.stat()
-        except OSError:
-            continue
-        found.append(Source(agent, path, id_in(path), status.st_mtime, status.st_size))
-    yield from sorted(found, key=lambda source: -source.modified)
+    yield from found(AGENT, Path(folder), "**/*.jsonl", _id_in)
 
 
 def open_session(source: Source, refs: Refs) -> PiSession:

@@ -37,8 +37,9 @@ from ...reducer.vocabulary.observation import (
 from ...reducer.vocabulary.terms import Outcome
 from ..normalise.calls import Place, RawCall, at_ms, called, opaque
 from ..normalise.outcomes import provider_trouble, said
-from ..normalise.plans import STATES, PlanLedger, Step
-from ..normalise.text import first_line, one_line, plain
+from ..normalise.plans import PlanLedger, Step
+from ..normalise.steps import steps_of
+from ..normalise.text import first_line, plain
 from ..normalise.tools import base_name, is_shell
 
 PATCH_TOOL: Final = "update_action_path"
@@ -198,38 +199,6 @@ def plan_steps(end: Ended, plan: PlanLedger) -> tuple[Any, ...] | None:
         if steps:
             return plan.whole(steps)
     return None
-
-
-def steps_of(value: object) -> list[Step]:
-    """A list of steps as agents write them: objects with a text and a state, or plain texts."""
-    steps: list[Step] = []
-    for item in value if isinstance(value, list) else []:  # pyright: ignore[reportUnknownVariableType]
-        if isinstance(item, str) and item.strip():
-            steps.append(Step(item, PlanState.PENDING))
-        elif isinstance(item, dict):
-            step = _step(item)  # pyright: ignore[reportUnknownArgumentType]
-            if step is not None:
-                steps.append(step)
-    return steps
-
-
-_TEXTS: Final = ("content", "text", "title", "step", "description", "task", "name", "subject")
-
-
-def _step(item: Mapping[str, Any]) -> Step | None:
-    text = next((t for key in _TEXTS if isinstance(t := item.get(key), str) and t.strip()), None)
-    if text is None:
-        return None
-    state = item.get("status", item.get("state"))
-    done = item.get("done", item.get("completed"))
-    own = item.get("id")
-    reason = item.get("reason")
-    return Step(
-        text=text,
-        state=STATES.get(str(state).lower(), PlanState.DONE if done is True else PlanState.PENDING),
-        own_id=str(own)[:128] if isinstance(own, str | int) and own != "" else None,
-        reason=one_line(reason, 600) if isinstance(reason, str) and reason.strip() else None,
-    )
 
 
 def _phase(end: Ended) -> str | None:
