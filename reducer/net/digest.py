@@ -29,9 +29,9 @@ def full_digest(net: Net) -> str:
     tree = HashTree()
     for names in (net.places, net.transitions, net.tokens):
         for name in names:
-            tree.touch(name)
+            tree.dirty.add(name)
     if net.goal is not None:
-        tree.touch(GOAL_PART)
+        tree.dirty.add(GOAL_PART)
     return "sha256:" + tree.root(lambda name: _part(net, name))
 
 

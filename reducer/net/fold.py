@@ -57,7 +57,7 @@ def _root_intent_set(net: Net, root: ev.RootIntentSet) -> None:
     if root.place_id is not None and net.places[root.place_id].superseded_by is not None:
         net.put_place(replace(net.places[root.place_id], superseded_by=None))  # reinstated
     net.goal = Goal(root.text, root.level, root.place_id, root.reason)
-    net.tree.touch(GOAL_PART)
+    net.tree.dirty.add(GOAL_PART)
 
 
 def _evidence_attached(net: Net, attached: ev.EvidenceAttached) -> None:

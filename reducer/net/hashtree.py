@@ -19,38 +19,35 @@ _WIDTH: Final = len(_EMPTY)
 
 
 class HashTree:
-    """`touch` names what changed; `root` hashes only that. A fork shares what neither changes."""
+    """Add to `dirty` what changed; `root` hashes only that. A fork shares what neither changes."""
 
-    __slots__ = ("_buckets", "_dirty", "_leaves", "_owned", "_root")
+    __slots__ = ("_buckets", "_leaves", "_owned", "_root", "dirty")
 
     def __init__(self) -> None:
         self._leaves: list[dict[str, bytes]] = [{} for _ in range(BUCKETS)]
         self._owned = set(range(BUCKETS))
         self._buckets = bytearray(_EMPTY * BUCKETS)
-        self._dirty: set[str] = set()
+        self.dirty: set[str] = set()
         self._root = hashlib.sha256(self._buckets).hexdigest()
-
-    def touch(self, name: str) -> None:
-        self._dirty.add(name)
 
     def root(self, part: Callable[[str], bytes]) -> str:
         """Hex root. `part(name)` gives the canonical bytes of a touched part."""
-        if self._dirty:
-            changed = {self._set_leaf(name, part(name)) for name in self._dirty}
+        if self.dirty:
+            changed = {self._set_leaf(name, part(name)) for name in self.dirty}
             for index in changed:
                 self._hash_bucket(index)
-            self._dirty = set()
+            self.dirty = set()
             self._root = hashlib.sha256(self._buckets).hexdigest()
         return self._root
 
     def fork(self) -> HashTree:
         """A tree that goes its own way. Only a clean one forks: call `root` first."""
-        assert not self._dirty, "a fork of a dirty tree would hash the same parts twice"
+        assert not self.dirty, "a fork of a dirty tree would hash the same parts twice"
         twin = HashTree.__new__(HashTree)
         twin._leaves = list(self._leaves)
         twin._owned = set()
         twin._buckets = self._buckets[:]
-        twin._dirty = set()
+        twin.dirty = set()
         twin._root = self._root
         self._owned = set()
         return twin

@@ -216,15 +216,15 @@ class Net:
 
     def put_place(self, place: Place) -> None:
         self.places[place.place_id] = place
-        self.tree.touch(place.place_id)
+        self.tree.dirty.add(place.place_id)
 
     def put_transition(self, transition: Transition) -> None:
         self.transitions[transition.transition_id] = transition
-        self.tree.touch(transition.transition_id)
+        self.tree.dirty.add(transition.transition_id)
 
     def put_token(self, token: Token) -> None:
         self.tokens[token.token_id] = token
-        self.tree.touch(token.token_id)
+        self.tree.dirty.add(token.token_id)
 
     def knows(self, node_id: str) -> bool:
         return node_id in self.places or node_id in self.transitions
