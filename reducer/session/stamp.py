@@ -18,7 +18,7 @@ def stamp(session: Session, episode: Episode, timing: Timing | None = None) -> E
     firing = patch.firing_id if patch else None
     explicit = episode.transition_id
     if explicit is not None and explicit in session.net.transitions and explicit != active:
-        active, firing = explicit, session.net.transitions[explicit].firing_id
+        active, firing = explicit, _firing_before(session, explicit, episode.from_position)
     return EpisodeCompleted(
         episode=episode,
         active_transition_id=active,
@@ -26,6 +26,14 @@ def stamp(session: Session, episode: Episode, timing: Timing | None = None) -> E
         path_revision=patch.revision if patch else 0,
         timing=timing,
     )
+
+
+def _firing_before(session: Session, transition_id: str, position: int) -> str | None:
+    """Its last firing at that position; today's net may have fired it since."""
+    for patch in reversed(session.patches):
+        if patch.position <= position and patch.active_transition_id == transition_id:
+            return patch.firing_id
+    return None
 
 
 def patch_before(session: Session, position: int) -> PatchRecord | None:
