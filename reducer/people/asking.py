@@ -10,7 +10,7 @@ from msgspec import Struct
 from ..net.patching import similar
 from ..net.rules import is_live
 from ..session.state import Session
-from ..vocabulary.answer import Fault
+from ..vocabulary.answer import Code, Fault
 from ..vocabulary.ids import LABEL_CHARS_MAX
 from ..vocabulary.patch import GraphPatch, PatchOp
 from ..vocabulary.people import HumanIntentPatch
@@ -56,7 +56,7 @@ def steps(ask: Ask) -> list[str]:
     return list(similar(ask.correction.target_id or "", live))
 
 
-def impossible(code: str, field: str, expected: str, known: Iterable[str] = ()) -> NotPossible:
+def impossible(code: Code, field: str, expected: str, known: Iterable[str] = ()) -> NotPossible:
     return NotPossible(Fault(code, f"$.{field}", expected, tuple(known)[:KNOWN_MAX]))
 
 

@@ -23,7 +23,7 @@ def undo(ask: Ask) -> Ops:
     way_back = _UNDO.get(record.correction.type)
     if way_back is None:
         hint = _INSTEAD.get(record.correction.type, "another correction")
-        raise impossible("not_possible", "targetId", hint, ())
+        raise impossible("not_undoable", "targetId", hint, ())
     return way_back(ask, record)
 
 

@@ -126,6 +126,7 @@ Code = Literal[
     "human_constraint",
     "idempotency_conflict",
     "revision_ahead",
+    "not_undoable",
     "session_unknown",
     "second_instance",
 ]
@@ -168,6 +169,7 @@ CODES: Final[dict[Code, str]] = {
     "human_constraint": "A person decided otherwise; their constraint stands.",
     "idempotency_conflict": "The key was used for other ops.",
     "revision_ahead": "baseRevision is beyond the current revision.",
+    "not_undoable": "That correction has no way back; make another one in its place.",
     "session_unknown": "No such session.",
     "second_instance": "Another live instance holds this session; this one is observed only.",
 }

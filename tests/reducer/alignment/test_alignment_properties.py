@@ -26,6 +26,7 @@ from wayfinder.reducer.alignment.tensions import tensions, watches
 from wayfinder.reducer.alignment.verdict import history, verdict
 from wayfinder.reducer.alignment.words import SENTENCES, say
 from wayfinder.reducer.net.invariants import check
+from wayfinder.reducer.session.fold import replay
 from wayfinder.reducer.vocabulary.codec import canonical
 from wayfinder.reducer.vocabulary.episode import Episode
 from wayfinder.reducer.vocabulary.patch import (
@@ -208,6 +209,16 @@ def test_same_facts_same_bytes_in_any_order_and_batching(
         at.setdefault(moment, []).append(said[index])
     commits = data.draw(st.sets(st.integers(0, last)))
     assert everything(told(tale, commits, at)) == everything(early)
+
+
+@settings(max_examples=40, deadline=None)
+@given(acts, said_of_episodes)
+def test_a_replayed_log_says_the_same(tale: list[object], said: list[object]) -> None:
+    """The log alone gives every verdict and tension again."""
+    story = told(tale, set(range(len(tale))), {len(tale) - 1: list(said)})
+    again = Story()
+    again.session = replay(story.envelopes, story.session.session_id, verify=True)
+    assert everything(again) == everything(story)
 
 
 @settings(max_examples=80, deadline=None)
