@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -112,6 +113,15 @@ class Home:
             check=True,
         )
         return json.loads(done.stdout)
+
+
+def await_adapter(sock: Path) -> None:
+    """Returns when the adapter lets agents in: a hello of no known version gets its answer."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
+        caller.settimeout(TIMEOUT_S)
+        caller.connect(str(sock))
+        caller.sendall(b'{"t":"hello","v":0}\n')
+        assert b"version" in caller.recv(1 << 12)
 
 
 def start(

@@ -120,6 +120,7 @@ def record(pace_ms: int) -> Recording:
         home.connect()
         turns = refresh_story.turns(pace_ms)
         with OwnDaemon(at / "d") as daemon, ScriptedModel(turns) as model:
+            pi_harness.await_adapter(daemon.sock)
             tap = Tap(at / "tap.sock", daemon.sock)
             home.speak_to(model.base_url)
             env = {"WAYFINDER_AGENT_SOCK": str(at / "tap.sock")}

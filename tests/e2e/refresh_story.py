@@ -142,8 +142,8 @@ if __name__ == "__main__":
 """,
 }
 
-TEST = "python3 -m unittest test_refresh"
-SUITE = "python3 -m unittest test_refresh test_login"
+TEST = "python3 -m unittest -v test_refresh"
+SUITE = "python3 -m unittest -v test_refresh test_login"
 TRACE = (
     "python3 -c \"import server; s = server.Server(); c = s.handle('/login', {}).cookies; "
     "r = s.handle('/refresh', c); "
@@ -314,7 +314,7 @@ VERIFY = [
         "whyNow": "The refresh test passes; now the old logins must be shown to be unharmed",
         "action": "Run all tests and read the changed middleware once more",
         "expectedEvidence": ["All login and refresh tests pass", "The login answer is unchanged"],
-        "evidenceSelectors": ["test:test_profile_after_login=pass", "command:python3=pass"],
+        "evidenceSelectors": ["test:test_profile_after_login=pass", "command:unittest=pass"],
         "allowedEpisodeKinds": ["test", "inspect", "run"],
         "exitCondition": "All tests pass and the login protocol is as before",
         "failureCondition": "A login test fails or the login answer changed",
@@ -374,7 +374,7 @@ def turns(pace_ms: int = 0, to_the_end: bool = False) -> list[dict[str, Any]]:
         [bash(TEST)],
         [patch(VERIFY)],
         [bash(SUITE), call("read", path="session.py")],
-        [bash("python3 -m compileall -q client.py server.py session.py")],
+        [bash("python3 -m unittest -v test_login")],
         [bash("grep -n cookies server.py")],
     ]
     script: list[dict[str, Any]] = [{"text": "", "calls": calls} for calls in replies]

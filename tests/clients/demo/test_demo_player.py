@@ -117,5 +117,5 @@ def test_a_person_sees_both_channels(story: Recording) -> None:
     assert "goal: Login survives a token refresh, with proof" in texts
     assert "now: Reproduce the logout after refresh" in texts
     assert any(text.startswith("gave up, because: Two client changes") for text in texts)
-    assert texts.count("failed: python3 -m unittest test_refresh") == 3
+    assert texts.count("failed: python3 -m unittest -v test_refresh") == 3
     assert all(len(text) <= 72 for text in texts)
