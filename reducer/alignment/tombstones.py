@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from ..net.state import Transition
 from ..session.state import EpisodeRecord
+from ..vocabulary.people import CorrectionType
 from ..vocabulary.terms import TransitionState
 from .association import episodes_of
 from .loops import OWN_TROUBLE, Watch, WatchKind
@@ -35,14 +36,20 @@ def tombstones(at: Situation) -> list[Watch]:
 
 
 def set_aside(at: Situation) -> list[Transition]:
-    """Retired, superseded, or failed while another step is active now. Replaced by the active
-    one does not count: that is the detour itself, not a return."""
-    active = at.step
+    """Retired, superseded, set aside by a person's word, or failed while another step is active."""
+    active, net = at.step, at.session.net
+    by_person = {
+        lock.target_id for lock in net.locks.values() if lock.type is CorrectionType.RETIRE
+    }
     return [
         step
-        for step in at.session.net.transitions.values()
-        if (step.state in _SET_ASIDE or (step.state is TransitionState.FAILED and active))
-        and step is not active
+        for step in net.transitions.values()
+        if step is not active
+        and (
+            step.state in _SET_ASIDE
+            or step.transition_id in by_person
+            or (step.state is TransitionState.FAILED and active is not None)
+        )
     ]
 
 
@@ -64,7 +71,8 @@ def _same_again(at: Situation, aside: Transition) -> Iterator[Watch]:
 
 def _work_again(at: Situation, aside: Transition) -> Iterator[Watch]:
     record = _newest(at)
-    if record is None or aside.state not in _SET_ASIDE or not _after(at, aside, record):
+    failed = aside.state is TransitionState.FAILED  # may still be tried again
+    if record is None or failed or not _after(at, aside, record):
         return
     active = wanted(at.step) if at.step is not None else ()
     facts = hits(wanted(aside), record.episode.facts)
