@@ -18,6 +18,7 @@ from .child import EXIT_FAILED
 from .control import DaemonStatus, NotRunning, ProcessStatus, ask_status, ask_stop
 from .lock import Held, Lock, holder
 from .paths import Paths, UnsafePath, prepare, resolve
+from .processes import chosen
 from .settings import BadSetting, load
 
 EXIT_ALREADY_RUNNING: Final = 1
@@ -57,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _start(paths: Paths, options: argparse.Namespace) -> int:
     prepare(paths)
-    load(paths.settings)  # a wrong setting is told here, not in a log
+    chosen(load(paths.settings).settings.supervisor.processes)  # told here, not in a log
     if options.foreground:
         return _supervise(paths, options.ready_fd)
     running = holder(paths.lock)

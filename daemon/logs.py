@@ -16,7 +16,7 @@ import os
 import re
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -123,9 +123,16 @@ def _structlog(file: DailyFile, process: str) -> Any:
 
         debug = info = warning = error = msg
 
-    processors: list[Callable[..., Any]] = [
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="%Y-%m-%dT%H:%M:%S.%fZ", utc=True, key="at"),
-        structlog.processors.JSONRenderer(ensure_ascii=True, default=str),
-    ]
-    return structlog.wrap_logger(Lines(), processors=processors, process=process, pid=os.getpid())
+    def head_first(_: object, level: str, values: MutableMapping[str, Any]) -> dict[str, Any]:
+        seconds, ns = divmod(time.time_ns(), 1_000_000_000)
+        at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+        head = {
+            "at": f"{at}.{ns // 1_000_000:03d}Z",
+            "level": level,
+            "process": process,
+            "pid": os.getpid(),
+        }
+        return {**head, "event": values.pop("event"), **values}
+
+    render = structlog.processors.JSONRenderer(ensure_ascii=True, default=str)
+    return structlog.wrap_logger(Lines(), processors=[head_first, render])

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from .child import Birth
 from .paths import Paths
-from .settings import SupervisorSettings
+from .settings import BadSetting, SupervisorSettings
 
 
 class Process(Struct, frozen=True):
@@ -34,7 +34,7 @@ PROCESSES: Final = (
     Process("reconciler", "wayfinder.daemon.reconciler", vital=True),
     Process("viewer", "wayfinder.daemon.viewer", after="reconciler"),
     Process("adapter", "wayfinder.adapters", after="reconciler"),
-    Process("segmenter", "wayfinder.adapters.segmenter", after="adapter"),
+    Process("segmenter", "wayfinder.adapters.segmenter", after="reconciler"),
 )
 
 # What a child sees of our environment. Agents' and shells' variables, secrets among them, stay out.
@@ -45,11 +45,11 @@ ENVIRONMENT_PREFIXES: Final = ("WAYFINDER_", "LC_", "XDG_")
 
 
 def chosen(names: tuple[str, ...]) -> tuple[Process, ...]:
-    """The processes to run; all if none is named. Raises ValueError for a name nobody knows."""
+    """The processes to run; all if none is named. Raises BadSetting for a name nobody knows."""
     known = {process.name: process for process in PROCESSES}
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise ValueError(f"unknown process {unknown[0]!r}; known: {', '.join(known)}")
+        raise BadSetting(f"unknown process {unknown[0]!r}; known: {', '.join(known)}")
     return tuple(p for p in PROCESSES if not names or p.name in names)
 
 

@@ -20,7 +20,6 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import Final
 
 import msgspec
@@ -205,7 +204,9 @@ class Supervisor:
 
     def _announce(self) -> None:
         """Once everything is up, or has been given up: tell whoever started us."""
-        if self._on_ready is None or not all(map(self._settled, self._children.values())):
+        if self._on_ready is None or self._stopping:
+            return
+        if not all(map(self._settled, self._children.values())):
             return
         down = [name for name, child in self._children.items() if not child.was_ready]
         status = f"without {', '.join(down)}" if down else "all processes ready"
@@ -317,6 +318,8 @@ class Supervisor:
             self._connections.discard(connection)
 
     def status(self) -> DaemonStatus:
+        from importlib.metadata import version  # slow to import, and asked for by people only
+
         us = ProcessStatus(
             name="supervisor",
             state="stopping" if self._stopping else "ready",

@@ -60,6 +60,7 @@ class Desk:
         self._key = key
         self._service = service
         self._commit = commit
+        self._path = paths.socket(FILE)
         self._listener: socket.socket = listen(paths, FILE)
         self._connections: dict[int, Caller] = {}
         self._waiting: OrderedDict[str, Waiting] = OrderedDict()
@@ -68,6 +69,7 @@ class Desk:
 
     def close(self) -> None:
         self._listener.close()
+        self._path.unlink(missing_ok=True)
 
     @property
     def waiting(self) -> int:

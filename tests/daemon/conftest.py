@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -84,8 +85,11 @@ class RealChild:
     def end(self) -> None:
         if self.popen.poll() is None:
             self.popen.kill()
-        self.popen.communicate()
-        self._reports.close()
+        self.popen.wait()
+        for pipe in (self.popen.stdin, self.popen.stderr, self._reports):
+            assert pipe is not None
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
 
 
 @pytest.fixture
