@@ -43,6 +43,7 @@ class Allowed(Struct, omit_defaults=True):
     status: Any = None
     taskId: Any = None
     id: Any = None
+    session_id: Any = None
     phase: Any = None
     reason: Any = None
 

@@ -146,15 +146,13 @@ def _unwrapped(words: list[str]) -> list[str]:
             while words and (words[0].startswith("-") or (skip and words[0][:1].isdigit())):
                 words = words[1:]
             continue
-        if any((program, *words[1 : 1 + len(rest)]) == (head, *rest) for head, rest in RUNNERS):
-            words = words[
-                1
-                + next(
-                    len(r) for h, r in RUNNERS if h == program and list(r) == words[1 : 1 + len(r)]
-                ) :
-            ]
+        rest = next((r for h, r in RUNNERS if h == program and words[1 : 1 + len(r)] == list(r)), None)
+        if rest is not None:
+            words = words[1 + len(rest) :]
             while words and words[0].startswith("-"):
                 words = words[1:]
+            if len(words) == 1 and " " in words[0]:  # `bash -lc 'cat x'`
+                words = words[0].split()
             continue
         return words
     return words
