@@ -150,6 +150,8 @@ class Link {
     this.state = state;
     this.hello = hello;
     this.up = false;
+    this.dialling = false;
+    this.timer = null;
     this.mute = false; // after one timeout: no waiting until the socket has answered
     this.closed = false;
     this.attempts = 0;
@@ -173,9 +175,11 @@ class Link {
     }
     const s = (this.socket = net.connect(file));
     s.unref();
+    this.dialling = true;
     let inbox = "";
     s.setEncoding("utf8");
     s.on("connect", () => {
+      this.dialling = false;
       this.up = true;
       s.write(JSON.stringify(this.hello, wellFormed) + "\n");
       // The adapter drops what it already has, so everything unacknowledged simply goes again.
@@ -197,7 +201,7 @@ class Link {
     });
     s.on("error", () => {});
     s.on("close", () => {
-      this.up = false;
+      this.up = this.dialling = false;
       for (const resolve of this.waiting.values()) resolve(null);
       this.waiting.clear();
       this.onWelcome?.();
@@ -209,7 +213,15 @@ class Link {
     this.onWelcome?.();
     if (this.closed) return;
     const ms = RECONNECT_MS[Math.min(this.attempts++, RECONNECT_MS.length - 1)];
-    setTimeout(() => this.connect(), ms).unref();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.connect(), ms).unref();
+  }
+
+  // Something is worth an attempt now: on a unix socket it costs nothing if nobody is there.
+  hurry() {
+    if (this.up || this.dialling || this.closed) return;
+    clearTimeout(this.timer);
+    this.connect();
   }
 
   put(frame, callId) {
@@ -331,7 +343,7 @@ class Link {
   }
 
   async answerTo(callId) {
-    if (!this.up) return null;
+    if (!this.up && !this.dialling) return null;
     let answer = null;
     await this.wait(ANSWER_MS, (done) =>
       this.waiting.set(callId, (given) => {
@@ -343,7 +355,10 @@ class Link {
   }
 
   async close(capMs) {
+    if (this.state.sent.length || this.state.unsent.length) this.hurry();
     const s = this.socket;
+    if (this.dialling && capMs > 0)
+      await this.wait(capMs, (done) => s.once("connect", done).once("close", done));
     if (this.up && capMs > 0) {
       this.flush();
       // Half-close: the adapter takes what is on its way, then closes its side.
@@ -637,7 +652,8 @@ export default function wayfinder(pi) {
       answer = { status: "rejected", revision: patch.baseRevision,
         faults: [{ code: "too_large", path: "$.ops", expected: `at most ${PATCH_BYTES_MAX} bytes` }] };
     else if (link) {
-      const reply = link.up ? link.answerTo(id) : null;
+      link.hurry();
+      const reply = link.answerTo(id);
       link.put({ t: params.proposal === true ? "propose" : "patch",
         at: replyAt || Date.now(), callId: id, patch }, id);
       answer = await reply;
