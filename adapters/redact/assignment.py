@@ -1,4 +1,4 @@
-"""R3: a telling name, a separator, a value. The most valuable rule, and the one that could hurt most.
+"""R3: a telling name, a separator, a value. The most valuable rule, and the most dangerous one.
 
     export  DB_PASSWORD  =  "hunter…"
             ^name        ^separator  ^value
@@ -20,6 +20,7 @@ from .vetoes import names_a_secret, vetoed
 from .view import View
 
 _VALUE_MAX = 2000
+_BARE_MAX = 400  # what is looked at; an accepted value is then taken whole
 
 _AFTER = re.compile(
     r"""(?x)
@@ -54,10 +55,10 @@ _PLAIN_QUOTED = {
 }
 _BARE = re.compile(
     r"""(?x)
-    (?: [^\s"'`<>|,;)\]}\\&，。；、）】」\u3000]
+    (?: [^\s"'`<>|,;)\]}\\&，。；、）】」\u3000]++
       | \\(?![nrt"'\\u])
       | [,;)\]}&](?![\s"'`,;)\]}&\\]|\Z|[\w.$-]{1,40}[ ]?[=:])
-    ){1,2000}
+    )++
     """
 )
 _SCHEME = re.compile(
@@ -88,9 +89,7 @@ def find(view: View) -> Iterator[Hit]:
             yield (*hit, "assignment")
 
 
-def _value_of(
-    text: str, left: int, right: int, name: str, telling: int
-) -> tuple[int, int] | None:
+def _value_of(text: str, left: int, right: int, name: str, telling: int) -> tuple[int, int] | None:
     after = _AFTER.match(text, right)
     if after is None or after.lastgroup is None:
         return None
@@ -117,7 +116,12 @@ def _value_of(
     seen = _Seen(text, left, name, how, bool(quote), bool(after["close"]), after.end())
     if not seen.accepts(telling, value):
         return None
-    return start, end if quote else wrapped(text, end)
+    if quote:
+        return start, end
+    if end - start >= _BARE_MAX - 8:
+        whole = _BARE.match(text, start)
+        end = whole.end() if whole is not None else end
+    return start, wrapped(text, end)
 
 
 def _end_of(text: str, start: int, quote: str | None) -> int | None:
@@ -134,7 +138,7 @@ def _end_of(text: str, start: int, quote: str | None) -> int | None:
 
 
 def _bare_end(text: str, start: int) -> int:
-    match = _BARE.match(text, start)
+    match = _BARE.match(text, start, start + _BARE_MAX)
     if match is None:
         return start
     end = match.end()
@@ -171,9 +175,9 @@ class _Seen:
         words = words_of(self.name)
         if self.how == "space" and not _FLAG.match(self.name):
             return False
-        return any(w in ("otp", "totp", "pin", "mfa", "2fa") or w.startswith(_PASSWORDLIKE) for w in words) and (
-            words != ["pass"] and len(value) >= 4
-        )
+        return any(
+            w in ("otp", "totp", "pin", "mfa", "2fa") or w.startswith(_PASSWORDLIKE) for w in words
+        ) and (words != ["pass"] and len(value) >= 4)
 
     def passwordlike(self) -> bool:
         return any(part in self.name.lower() for part in _PASSWORDLIKE)
@@ -193,9 +197,14 @@ class _Seen:
         if telling == MEDIUM:
             if grade == RANDOM:
                 return length >= 8
-            return grade == PHRASE and length >= 10 and not shapes.is_worded(value) and (
-                self.quoted or self.env_style()
-            ) and " " not in value and any(c.isdigit() for c in value)
+            return (
+                grade == PHRASE
+                and length >= 10
+                and not shapes.is_worded(value)
+                and (self.quoted or self.env_style())
+                and " " not in value
+                and any(c.isdigit() for c in value)
+            )
         return telling == WEAK and (_dense(value) or shapes.is_base64_pair(value))
 
     def _certain(self, value: str) -> bool:
@@ -254,12 +263,15 @@ class _Seen:
             if telling == STRONG:
                 return grade >= PHRASE
             return telling == MEDIUM and (
-                grade == RANDOM or (grade == PHRASE and len(value) >= 8 and not shapes.is_worded(value))
+                grade == RANDOM
+                or (grade == PHRASE and len(value) >= 8 and not shapes.is_worded(value))
             )
         if telling == STRONG and self.passwordlike():
             if self.quoted:
                 many = " " in value and "phrase" in self.name.lower()
-                return many or (grade >= PHRASE and " " not in value and not shapes.is_worded(value))
+                return many or (
+                    grade >= PHRASE and " " not in value and not shapes.is_worded(value)
+                )
             return phrased(value) or (grade == RANDOM and len(value) >= 10)
         named = "_" in self.name or "-" in self.name or self.name.isupper()
         return named and telling >= MEDIUM and grade == RANDOM and len(value) >= 16
@@ -276,7 +288,8 @@ def phrased(value: str) -> bool:
 
 
 def _dense(value: str) -> bool:
-    """For the weakest names (`key`, `auth`): long, mixed case, digits, and no identifier in sight."""
+    """For the weakest names (`key`, `auth`): long, mixed case, digits, and no identifier in sigh"
+    "t."""
     return (
         len(value) >= 24
         and any(c.isupper() for c in value)

@@ -19,50 +19,66 @@ _NAMES = (
     r"(?:name|key|id|variable|field|header|property|option|k|parameter|param|env|label|title|type)"
 )
 _VALUES = (
-    r"(?:value|val|v|secret|content|data|default|plaintext|cleartext|secretString|initialValue|result)"
+    r"(?:value|val|v|secret|content|data|default|plaintext|cleartext|secretString|initialValue|"
+    r"result)"
 )
 # {"name": K, …, "value": V}: what stands before K, and what may stand between K and V.
 _NAMED_BEFORE = re.compile(rf"(?i)\b{_NAMES}{_Q}?\s{{0,4}}[:=]\s{{0,4}}(?:{_Q})?\Z")
 _VALUE_AFTER = re.compile(
-    rf"(?i){_Q}?(?:[^\"'\n<>]{{0,40}}{_Q}[^\"'\n\\]{{0,60}}{_Q}){{0,8}}?[^\"'<>\n\w]{{0,40}}"
+    rf"(?i)(?:{_Q})?(?:[^\"'\n<>]{{0,40}}{_Q}[^\"'\n\\]{{0,60}}{_Q}){{0,8}}?[^\"'<>\n\w]{{0,40}}"
     rf"(?:\n\s{{0,40}})?{_Q}?\b{_VALUES}{_Q}?\s{{0,4}}[:=]\s{{0,4}}"
     rf"(?:(?P<q>{_Q})(?P<v>[^\"'\\\n]{{4,2000}})|(?P<w>[^\s\"',;}}\\]{{4,2000}}))"
 )
 # {"value": V, "name": K}
 _VALUE_BEFORE = re.compile(
-    rf"(?i){_Q}{_VALUES}{_Q}\s{{0,4}}:\s{{0,4}}{_Q}(?P<v>[^\"'\\\n]{{4,400}}){_Q}\s{{0,4}},\s{{0,80}}"
+    rf"(?i){_Q}{_VALUES}{_Q}\s{{0,4}}:\s{{0,4}}{_Q}(?P<v>[^\"'\\\n]{{4,400}}){_Q}\s{{0,4}},\s{{0,"
+    rf"80}}"
     rf"{_Q}{_NAMES}{_Q}\s{{0,4}}:\s{{0,4}}{_Q}\Z"
 )
 # "db_password": {"sensitive": true, …, "value": V}
-_NESTED_AFTER = re.compile(
-    rf"(?i){_Q}?\s{{0,4}}[:=]?\s{{0,4}}\{{(?:[^{{}}]){{0,240}}?"
-    rf"{_Q}?\b{_VALUES}{_Q}?\s{{0,4}}[:=]\s{{0,4}}{_Q}(?P<v>[^\"'\\\n]{{4,2000}})"
+_NESTED_HEAD = re.compile(rf"(?:{_Q})?\s{{0,4}}[:=]?\s{{0,4}}\{{")
+_NESTED_VALUE = re.compile(
+    rf"(?i)\b{_VALUES}(?:{_Q})?\s{{0,4}}[:=]\s{{0,4}}{_Q}(?P<v>[^\"'\\\n]{{4,2000}})"
 )
+_NESTED_MAX = 300
+_BRACE = re.compile(r"[{}]")
 _XML_AFTER = re.compile(
     r"(?:[ \t][^<>]{0,200})?>\s{0,40}(?:<!\[CDATA\[)?(?P<v>[^<\s][^<]{2,400}?)\s{0,40}(?:\]\]>)?</"
 )
 _XML_BEFORE = re.compile(r"<(?:\w{1,20}:)?\Z")
-_ATTRIBUTE_BEFORE = re.compile(r"(?i)<[^<>]{1,120}\b(?:name|key|id|property)=[\"'](?:[\w.\-/:]{0,40})\Z")
+_ATTRIBUTE_BEFORE = re.compile(
+    r"(?i)<[^<>]{1,120}\b(?:name|key|id|property)=[\"'](?:[\w.\-/:]{0,40})\Z"
+)
 _ATTRIBUTE_AFTER = re.compile(
     r"(?i)[\"'][^<>]{0,120}?(?:\bvalue=[\"'](?P<v>[^\"'<>]{3,400})[\"']|"
     r">\s{0,40}(?:<\w+>)?(?P<w>[^<\s][^<]{2,400}?)</)"
 )
 # setenv("NAME", "value") and its kin
 _SETTER_BEFORE = re.compile(
-    r"(?i)(?:set\w{0,16}|put\w{0,8}|define|add\w{0,12}|append|insert|env|header|with\w{0,12}|config|"
+    r"(?i)(?:set\w{0,16}|put\w{0,8}|define|add\w{0,12}|append|insert|env|header|with\w{0,12}|"
+    r"config|"
     r"from\w{0,12})\(\s{0,8}\\{0,4}[\"']\Z"
 )
 _SETTER_AFTER = re.compile(
     r"\\{0,4}[\"']\s{0,4},\s{0,8}\\{0,4}[\"'](?P<v>[^\"'\n\\]{4,2000})\\{0,4}[\"']"
 )
-# What follows a telling name, what must stand before it, and how far back that reaches.
-_ANCHORED = (
+# By the character before a name: what may follow it, what must stand before it, how far back.
+_QUOTED = (
     (_VALUE_AFTER, _NAMED_BEFORE, 32),
-    (_NESTED_AFTER, None, 0),
-    (_XML_AFTER, _XML_BEFORE, 24),
     (_ATTRIBUTE_AFTER, _ATTRIBUTE_BEFORE, 200),
     (_SETTER_AFTER, _SETTER_BEFORE, 32),
 )
+_ELEMENT = ((_XML_AFTER, _XML_BEFORE, 24),)
+_PLAIN = ((_VALUE_AFTER, _NAMED_BEFORE, 32),)
+_ANCHORED = {
+    '"': _QUOTED,
+    "'": _QUOTED,
+    "/": _QUOTED[1:2],
+    "<": _ELEMENT,
+    ":": _ELEMENT + _PLAIN,
+    "=": _PLAIN,
+    " ": _PLAIN,
+}
 
 # User and password handed over together: ("user", "password").
 _TUPLE = re.compile(
@@ -81,13 +97,15 @@ _PROMPT = re.compile(
     r"(?:password|passphrase|密码|口令)(?: for [^\n:]{1,64})?[:：][ \t]*\r?\n[ \t>$]{0,4}"
     r"(?P<v>\S{6,64})(?=\s|$)"
 )
-_JWK = re.compile(rf"{_Q}(?:d|p|q|dp|dq|qi|k|oth){_Q}\s{{0,4}}:\s{{0,4}}{_Q}(?P<v>[A-Za-z0-9_\-]{{16,}})")
+_JWK = re.compile(
+    rf"{_Q}(?:d|p|q|dp|dq|qi|k|oth){_Q}\s{{0,4}}:\s{{0,4}}{_Q}(?P<v>[A-Za-z0-9_\-]{{16,}})"
+)
 _USER_THEN = re.compile(
     r"(?:user(?:name)?|login|account|账号|用户名?)(?:\s?[:：=]\s?|\s)[\w.@-]{1,40}"
     r"(?:\s*[，、；]\s*|\s+[/|]\s+|[,;]\s+)(?:pass(?:word|wd)?|pwd|pw|密码|口令)?\s*[:：]?\s*"
     r"(?P<v>[^\s,，。;；/\"'`<>]{6,64})"
 )
-_OPENED = (" \"", ":\"", " '", ":'")
+_OPENED = (' "', ':"', " '", ":'")
 _COOKIE_TRAIT = re.compile(r"(?i)httponly|samesite|\"(?:path|domain|secure|expires)\"|cookie")
 
 
@@ -115,19 +133,35 @@ def find(view: View) -> Iterator[Hit]:
 
 
 def _anchored(text: str, name: Name) -> Iterator[Hit]:
-    for after, before, reach in _ANCHORED:
-        if before is not None and before.search(text[max(0, name.left - reach) : name.left]) is None:
-            continue
-        match = after.match(text, name.right)
-        if match is not None:
-            group = "v" if match["v"] is not None else "w"
-            if _hidden(match[group], name.telling):
-                yield *match.span(group), "carrier"
-    if _NAMED_BEFORE.search(text[max(0, name.left - 32) : name.left]):
-        floor = max(0, name.left - 560)
-        match = _VALUE_BEFORE.search(text[floor : name.left])
-        if match is not None and _hidden(match["v"], name.telling):
+    left, right, _, telling = name
+    before = text[left - 1 : left]
+    if before != " " or text[left - 2 : left - 1] in (":", "="):
+        for after, needed, reach in _ANCHORED.get(before, ()):
+            if needed.search(text[max(0, left - reach) : left]) is None:
+                continue
+            match = after.match(text, right)
+            if match is not None:
+                group = "v" if match["v"] is not None else "w"
+                if _hidden(match[group], telling):
+                    yield *match.span(group), "carrier"
+    if "{" in text[right : right + 12]:
+        yield from _nested(text, right, telling)
+    if before in ("'", '"') and _NAMED_BEFORE.search(text[max(0, left - 32) : left]):
+        floor = max(0, left - 560)
+        match = _VALUE_BEFORE.search(text[floor:left])
+        if match is not None and _hidden(match["v"], telling):
             yield floor + match.start("v"), floor + match.end("v"), "carrier"
+
+
+def _nested(text: str, right: int, telling: int) -> Iterator[Hit]:
+    """The value inside the object that belongs to the name."""
+    head = _NESTED_HEAD.match(text, right)
+    if head is None:
+        return
+    inside = _BRACE.split(text[head.end() : head.end() + _NESTED_MAX], maxsplit=1)[0]
+    match = _NESTED_VALUE.search(inside)
+    if match is not None and _hidden(match["v"], telling):
+        yield head.end() + match.start("v"), head.end() + match.end("v"), "carrier"
 
 
 def _session_pair(text: str, name: Name) -> Iterator[Hit]:
@@ -187,4 +221,3 @@ _GATED_CJK = (
     (("密码", "口令"), _PROMPT, _typed),
     (("账号", "用户"), _USER_THEN, _typed),
 )
-

@@ -322,13 +322,19 @@ class _Cut:
         for span in answer.spans:
             left = span.start if span.start < start + mark else span.start + shift
             right = span.end if span.end <= start else span.end + shift
-            spans.append(Span(min(left, start) if span.start < start + mark < span.end else left, right, span.rule))
+            spans.append(
+                Span(
+                    min(left, start) if span.start < start + mark < span.end else left,
+                    right,
+                    span.rule,
+                )
+            )
         if not any(s.start <= start and end <= s.end for s in spans):
             spans.append(Span(start, end, "cut"))
         return Redacted(answer.text, tuple(sorted(spans)))
 
 
-def _decoded(decode: Callable[[bytes], "msgspec.Struct"], body: bytes):  # noqa: ANN202
+def _decoded(decode: Callable[[bytes], "msgspec.Struct"], body: bytes):
     try:
         return decode(body)
     except FrameError as error:
@@ -336,7 +342,8 @@ def _decoded(decode: Callable[[bytes], "msgspec.Struct"], body: bytes):  # noqa:
 
 
 class TextOnly:
-    """The client for callers that want the texts alone: `redact_many(texts, level) -> list[str]`."""
+    """The client for callers that want the texts alone: `redact_many(texts, level) -> list[str]`"
+    "."""
 
     __slots__ = ("_client",)
 

@@ -16,7 +16,6 @@ from .view import View
 
 _CELL = re.compile(r"[\w .\-]{1,40}")
 _RULE = re.compile(r"[-=+|:\s─━┼┿╪├┤]+")
-_ROWS_MAX = 2000
 _LINE_MAX = 4096
 
 
@@ -39,7 +38,9 @@ def find(view: View) -> Iterator[Hit]:
             continue
         columns = _columns(text[start:end], separator)
         if columns:
-            yield from _rows(text, end + 1, separator, columns, text.count(separator, start, end))
+            count = text.count(separator, start, end)
+            hits, done = _rows(text, end + 1, separator, columns, count)
+            yield from hits
 
 
 def _separator(line: str) -> str | None:
@@ -62,25 +63,24 @@ def _columns(line: str, separator: str) -> dict[int, int]:
 
 def _rows(
     text: str, position: int, separator: str, columns: dict[int, int], count: int
-) -> Iterator[Hit]:
-    for _ in range(_ROWS_MAX):
+) -> tuple[list[Hit], int]:
+    """The hits in the rows below a heading, and where the last of them ends."""
+    hits: list[Hit] = []
+    while position < len(text):
         end = text.find("\n", position)
         end = len(text) if end < 0 else end
-        line = text[position:end]
-        if len(line) > _LINE_MAX:
-            return
-        if not _RULE.fullmatch(line):
-            if line.count(separator) != count:
-                return
-            at = position
-            for index, cell in enumerate(line.split(separator)):
-                if index in columns and _secret(cell.strip().strip("\"'`"), columns[index]):
-                    left = at + len(cell) - len(cell.lstrip(" \"'`"))
-                    yield left, at + len(cell.rstrip(" \"'`\r")), "carrier"
-                at += len(cell) + 1
+        line = text[position : min(end, position + _LINE_MAX + 1)]
+        ruled = _RULE.fullmatch(line) is not None
+        if len(line) > _LINE_MAX or not (ruled or line.count(separator) == count):
+            break
+        at = position
+        for index, cell in enumerate(() if ruled else line.split(separator)):
+            if index in columns and _secret(cell.strip().strip("\"'`"), columns[index]):
+                left = at + len(cell) - len(cell.lstrip(" \"'`"))
+                hits.append((left, at + len(cell.rstrip(" \"'`\r")), "carrier"))
+            at += len(cell) + 1
         position = end + 1
-        if position >= len(text):
-            return
+    return hits, position
 
 
 def _secret(value: str, telling: int) -> bool:

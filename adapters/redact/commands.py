@@ -56,7 +56,8 @@ TABLE = (
     _row("redis&auth ", r"(?:\n|> ?)AUTH\s+<W>", PHRASE),
     _row(
         "identified",
-        r"\bIDENTIFIED\s+(?:WITH\s+\S+\s+)?(?:BY|AS)\s+(?:PASSWORD\s+)?(?P<q>['\"])(?P<v>[^'\"\n]{3,200})",
+        r"\bIDENTIFIED\s+(?:WITH\s+\S+\s+)?(?:BY|AS)\s+(?:PASSWORD\s+)?(?P<q>['\"])(?P<v>[^'\"\n]"
+        r"{3,200})",
     ),
     _row("identified by", r"\bIDENTIFIED BY <W>", PHRASE),
     _row(
@@ -97,7 +98,9 @@ TABLE = (
         PHRASE,
     ),
     _row("lftp", r"\blftp\b<R>\s-u\s+[^\s,]+,(?P<w>[^\s\"'|&;]{4,200})"),
-    _row("user &pass ", r"\bUSER\s+\S{1,64}\r?\n(?:[^\n]{0,80}\n)?[^\n]{0,4}PASS\s+(?P<w>\S{3,200})"),
+    _row(
+        "user &pass ", r"\bUSER\s+\S{1,64}\r?\n(?:[^\n]{0,80}\n)?[^\n]{0,4}PASS\s+(?P<w>\S{3,200})"
+    ),
     _row("net use", r"\bnet\s+use\s+\S+(?:\s+\S+)?\s+(?!/)<W>\s+/user", PHRASE),
     _row("net user", r"\bnet\s+user\s+\S+\s+(?!/)<W>(?=\s|$)", PHRASE),
     # remote shells and machines
@@ -143,7 +146,10 @@ TABLE = (
         r"expect[^\n]{0,120}(?:assword|assphrase|asscode)[^\n]{0,60}?[\n;{]\s*(?:exp_)?send\s+"
         r"(?:--?\s+)?\\{0,4}[\"'](?P<w>[^\"'\\\n]{3,200})",
     ),
-    _row("sendline(", r"(?:assword|assphrase)[^\n]{0,40}\n[^\n]{0,40}sendline\(\s*[\"'](?P<w>[^\"'\n]{3,200})"),
+    _row(
+        "sendline(",
+        r"(?:assword|assphrase)[^\n]{0,40}\n[^\n]{0,40}sendline\(\s*[\"'](?P<w>[^\"'\n]{3,200})",
+    ),
 )
 
 # Rows by their first need, so that each word is looked for once; words in the bag, phrases in

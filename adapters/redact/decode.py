@@ -35,7 +35,9 @@ def find(view: View, within: Finder) -> Iterator[Hit]:
             more = _MORE_LINES.match(text, end)
             end = more.end() if more is not None else end
         # `token=abc…`: the name is in the alphabet too, and so is the mark between.
-        start += text.find("=", start, end - _RUN_MIN) + 1 - start if "=" in text[start : end - 3] else 0
+        start += (
+            text.find("=", start, end - _RUN_MIN) + 1 - start if "=" in text[start : end - 3] else 0
+        )
         done = end
         plain = _plain(text[start:end])
         if plain is not None and _any(within, plain):

@@ -89,6 +89,10 @@ class Engine:
             return Redacted(source)
         for _ in range(PASSES_MAX):
             layout = _Layout(source, masked, self._label)
+            grown = cut_range(layout.text)  # masks may be longer than what they mask
+            if grown is not None:
+                masked = union([*masked, (*layout.to_source(*grown), "cut")])
+                layout = _Layout(source, masked, self._label)
             found = list(outside_masks(self._scan(layout.text, level), layout.text))
             fresh = [(*layout.to_source(start, end), rule) for start, end, rule in found]
             if not fresh:

@@ -7,13 +7,17 @@ from . import shapes
 from .shapes import PHRASE, RANDOM
 from .spans import Hit
 from .view import View
+from .words import words
 
 _CRYPT = re.compile(
-    r"\$(?:2[abxy]?\$\d\d\$[./A-Za-z0-9]{20,}|(?:1|5|6|7|y|gy|apr1|sha1|md5|P|H|S)\$(?:rounds=\d+\$)?[./A-Za-z0-9$]{16,}"
-    r"|argon2(?:id|i|d)\$[^\s\"'`:]{20,}|scrypt\$[^\s\"'`:,]{20,}|pbkdf2[\w-]*\$[^\s\"'`:,]{20,}|bcrypt-sha256\$[^\s\"'`:]{20,})"
+    r"\$(?:2[abxy]?\$\d\d\$[./A-Za-z0-9]{20,}|(?:1|5|6|7|y|gy|apr1|sha1|md5|P|H|"
+    r"S)\$(?:rounds=\d+\$)?[./A-Za-z0-9$]{16,}"
+    r"|argon2(?:id|i|d)\$[^\s\"'`:]{20,}|scrypt\$[^\s\"'`:,]{20,}|pbkdf2[\w-]*\$[^\s\"'`:,]{20,}|"
+    r"bcrypt-sha256\$[^\s\"'`:]{20,})"
 )
 _NAMED = re.compile(
-    r"\b(?:pbkdf2_sha\d+|pbkdf2:sha\d+|scrypt:\d+|argon2\$argon2\w*|bcrypt(?:_sha256)?\$|md5\$|sha1\$|pbkdf2-sha\d+)[:$][^\s\"'`,;]{20,}"
+    r"\b(?:pbkdf2_sha\d+|pbkdf2:sha\d+|scrypt:\d+|argon2\$argon2\w*|bcrypt(?:_sha256)?\$|md5\$|"
+    r"sha1\$|pbkdf2-sha\d+)[:$][^\s\"'`,;]{20,}"
     r"|\{(?:SSHA\d*|SHA\d*|SMD5|CRYPT|MD5|ARGON2|PBKDF2[\w-]*)\}[A-Za-z0-9+/=$.]{16,}"
     r"|\bSCRAM-SHA-(?:1|256)\$\d+:[^\s\"']{20,}"
 )
@@ -22,21 +26,29 @@ _NAMED_GATES = (
     "{md5", "{argon2", "scram-sha",
 )  # fmt: skip
 _NTLM = re.compile(r"(?<![\w:])[\w.$@\\-]{1,64}:\d{1,8}:([0-9a-fA-F]{32}:[0-9a-fA-F]{32})(?=:)")
-_OTPAUTH = re.compile(r"otpauth(?:-migration)?://[^\s\"'<>]{0,300}?[?&](?:secret|data)=([A-Za-z0-9%+/=_\-]{8,})")
-_PGPASS = re.compile(r"(?m)^[\w.*\-]{1,80}:(?:\d{2,5}|\*):[\w*\-]{1,64}:[\w*.@\-]{1,64}:(\S{3,200})$")
-_PHRASE = re.compile(
-    r"(?:mnemonic|seed(?:[ _-]?(?:phrase|words?))?|(?:recovery|secret|backup|wallet)[ _-]?(?:phrase|words?|seed)|"
-    r"bip[- ]?39|助记词|助記詞|恢复短语)[^\n]{0,40}?[:=\s\"'「“]\s*((?:\d{0,2}[.)]?\s?[a-z]{3,8}[\s,]{1,3}){11,23}[a-z]{3,8})\b"
+_OTPAUTH = re.compile(
+    r"otpauth(?:-migration)?://[^\s\"'<>]{0,300}?[?&](?:secret|data)=([A-Za-z0-9%+/=_\-]{8,})"
 )
-_PLAIN_PHRASE = re.compile(r"(?m)(?:^|[\"'`:>=]\s{0,2})((?:[a-z]{3,8} ){11}(?:(?:[a-z]{3,8} ){12})?[a-z]{3,8})(?=\s*(?:$|[\"'`]))")
+_PGPASS = re.compile(
+    r"(?m)^[\w.*\-]{1,80}:(?:\d{2,5}|\*):[\w*\-]{1,64}:[\w*.@\-]{1,64}:(\S{3,200})$"
+)
+_PHRASE = re.compile(
+    r"(?:mnemonic|seed(?:[ _-]?(?:phrase|words?))?|(?:recovery|secret|backup|"
+    r"wallet)[ _-]?(?:phrase|words?|seed)|"
+    r"bip[- ]?39|助记词|助記詞|恢复短语)[^\n]{0,40}?[:=\s\"'「“](?:\d{1,2}[.)] ?)?"
+    r"([a-z]{3,8}(?:(?:,? |\n| \d{1,2}[.)] ?)[a-z]{3,8}){11,23})\b"
+)
+_PLAIN_PHRASE = re.compile(
+    r"(?m)(?:^|[\"'`:>=]\s{0,2})((?:[a-z]{3,8} ){11}(?:(?:[a-z]{3,8} ){12})?[a-z]{3,8})(?=\s*(?:$"
+    r"|[\"'`]))"
+)
 _PHRASE_GATES = (
     "mnemonic", "seed", "phrase", "bip39", "bip-39", "wallet", "助记词", "助記詞", "恢复短语",
 )  # fmt: skip
 _WALLET = re.compile(r"0x[0-9a-f]{64}(?![0-9a-f])")
 _WALLET_BEFORE = re.compile(r"(?:priv|secret|signer|deployer|wallet|mnemonic|\bpk\b)[^\n]{0,40}\Z")
-_XPRV = re.compile(r"\b[xyzt]prv[1-9A-HJ-NP-Za-km-z]{50,}")
 # Endings of ordinary English that no word of a seed phrase list shares with a sentence.
-_STOP = frozenset(["the", "and", "for", "with", "that", "this", "from", "are", "was", "were", "has", "have", "not", "you", "your", "can", "will", "its"])
+_STOP = words("the and for with that this from are was were has have not you your can will its")
 
 
 def find(view: View) -> Iterator[Hit]:
@@ -72,7 +84,3 @@ def find(view: View) -> Iterator[Hit]:
         for match in _WALLET.finditer(low):
             if _WALLET_BEFORE.search(low[max(0, match.start() - 80) : match.start()]):
                 yield *match.span(), "hash"
-    if "prv" in view.dense:
-        for match in _XPRV.finditer(text):
-            yield *match.span(), "hash"
-

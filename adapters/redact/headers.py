@@ -11,17 +11,20 @@ from . import shapes
 from .shapes import NOTHING, PHRASE, RANDOM
 from .spans import Hit
 from .view import View
+from .words import words
 
 _AUTHORIZATION = re.compile(
     r"""(?x)authorization
-    \\{0,8}["'`]?[\])]? [ \t]{0,8} (?:[:=,]|=>|,?\s{0,4}value\\{0,8}["'`]?:)? [ \t]{0,8} \\{0,8}["'`]?
+    \\{0,8}["'`]?[\])]? [ \t]{0,8} (?:[:=,]|=>|,?\s{0,4}value\\{0,8}["'`]?:)? [ \t]{0,8}
+    \\{0,8}["'`]?
     (?:(?:basic|bearer|token|digest|api-?key|negotiate|ntlm|hmac|key|jwt|ssws|splunk|hawk|oauth)
        [ :]{1,4})?
     (?P<v>[a-z0-9+/=_.~:%$@!\-]{8,})
     """
 )
 _BEARER = re.compile(
-    r"""bearer(?:[ \t]+|%20|\+|[:=]\s?|\\{0,4}["']\s?[:,]\s?\\{0,4}["'])(?P<v>[a-z0-9+/=_.~\-]{12,})"""
+    r"bearer(?:[ \t]+|%20|\+|[:=]\s?|\\{0,4}[\"']\s?[:,]\s?\\{0,4}[\"'])"
+    r"(?P<v>[a-z0-9+/=_.~\-]{12,})"
 )
 _SSWS = re.compile(r"ssws (?P<v>[a-z0-9_\-]{20,})")
 _BASIC = re.compile(r"basic[ \t]+(?P<v>[a-z0-9+/]{10,}={0,2})(?![a-z0-9+/])")
@@ -35,13 +38,15 @@ _COOKIE_OPTION = re.compile(
     r"""(?<![\w-])(?:-b|--cookie)[ =]\\{0,8}["'`]?(?P<v>[^\n"'`]{4,4096})"""
 )
 _PAIR = re.compile(r"(?P<n>[A-Za-z0-9_.$%-]{1,64})=(?:s%3A|s:)?(?P<v>[^\s;,\"'`\\]{6,2048})")
-_TRAITS = frozenset(
-    ["path", "domain", "expires", "max-age", "samesite", "priority", "version", "comment", "theme", "lang", "locale", "tz", "timezone", "consent", "color", "currency"]
+_TRAITS = words(
+    "path domain expires max-age samesite priority version comment theme lang locale tz "
+    "timezone consent color currency"
 )
 # Session cookies of common frameworks, anywhere.
 _SESSION_NAME = re.compile(
     r"(?i)(?:\w+[.-])?(?:jsessionid|phpsessid|aspsessionid\w*|asp\.net_sessionid|connect\.sid|"
-    r"[a-z0-9_]{0,24}_session|sessionid|session_?token|csrf_?token|xsrf-token|user_session|_gh_sess|"
+    r"[a-z0-9_]{0,24}_session|sessionid|session_?token|csrf_?token|xsrf-token|user_session|"
+    r"_gh_sess|"
     r"wordpress_(?:logged_in|sec)_\w+|__(?:secure|host)-[\w.-]+|auth_token|remember_token)"
 )
 _SESSION_VALUE = re.compile(r"=(?:s%3A|s:)?(?P<v>[A-Za-z0-9%+/_.|~:\-]{12,2048})")
@@ -71,7 +76,11 @@ def find(view: View) -> Iterator[Hit]:
             yield *match.span("v"), "authorization"
     for _left, right, name, _telling in view.names:
         yield from _named(text, right, name)
-    for pattern, gate in ((_COOKIE, "cookie"), (_COOKIE_OPTION, "curl"), (_COOKIE_OPTION, "--cookie")):
+    for pattern, gate in (
+        (_COOKIE, "cookie"),
+        (_COOKIE_OPTION, "curl"),
+        (_COOKIE_OPTION, "--cookie"),
+    ):
         if gate in view.bag:
             for match in pattern.finditer(low):
                 yield from _pairs(text, *match.span("v"))

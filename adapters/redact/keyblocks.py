@@ -5,6 +5,7 @@ line that does not. An END without its BEGIN (the head was cut off) is followed 
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from .spans import Hit
@@ -21,9 +22,10 @@ _END = re.compile(
 _GAP = re.compile(r"(?:\\+[nrt]|[\s\"'`+|>#*,;:\-\\/(){}\[\]]|\d{1,4}(?=[:|→]))*")
 _LINE = re.compile(
     r"(?:Proc-Type|DEK-Info|Comment|Version|Encryption|Public-Lines|Private-Lines|Hash|Charset|"
-    r"Key-Derivation|Argon2-\w+)(?::| ?:)[^\n\\]{0,120}|[A-Za-z0-9+/=_]{16,}|[A-Za-z0-9+/]{1,15}={0,2}"
+    r"Key-Derivation|Argon2-\w+)(?::| ?:)[^\n\\]{0,120}|[A-Za-z0-9+/=_]{16,}|"
+    r"[A-Za-z0-9+/]{1,15}={0,2}"
 )
-_TAKE_MAX = 64 * 1024
+_LINE_ENDS = ("", "\n", "\r", "\\", '"', "'", ".", " ", "<")
 _BACK = re.compile(r"(?:(?:[A-Za-z0-9+/]{40,}={0,2})(?:\\+[nr]|\s|[\"'+|>#*,]){1,24})+\Z")
 _TAIL = re.compile(r"[A-Za-z0-9+/=]{1,76}(?:\\+[nr]|\s|[\"'+,]){0,24}\Z")
 
@@ -33,46 +35,52 @@ def find(view: View) -> Iterator[Hit]:
     text = view.text
     if "PRIVATE KEY" not in text and "PuTTY-User" not in text:
         return
+    begins = [m.span() for m in _BEGIN.finditer(text)]
+    ends = [m.span() for m in _END.finditer(text)]
     done = 0
-    for begin in _BEGIN.finditer(text):
-        if begin.start() < done:
+    for index, (start, body) in enumerate(begins):
+        if start < done:
             continue
-        done = _follow(text, begin.end())
-        if done > begin.end():
-            yield begin.start(), done, "private-key"
+        following = begins[index + 1][0] if index + 1 < len(begins) else len(text)
+        at = bisect_left(ends, (body, 0))
+        end = ends[at] if at < len(ends) and ends[at][0] <= following else None
+        done = _follow(text, body, end, following)
+        if done > body:
+            yield start, done, "private-key"
     done = 0
-    for end in _END.finditer(text):
-        start = _follow_back(text, end.start(), done)
-        if start < end.start():
-            yield start, end.end(), "private-key"
-        done = end.end()
+    for start, end in ends:
+        first = _follow_back(text, start, done)
+        if first < start:
+            yield first, end, "private-key"
+        done = end
 
 
-def _follow(text: str, position: int) -> int:
-    """The end of the key material that starts at `position`; `position` itself if there is none."""
-    limit = min(len(text), position + _TAKE_MAX)
-    taken, long_lines = position, 0
-    end = _END.search(text, position, limit)
+def _follow(text: str, position: int, end: tuple[int, int] | None, limit: int) -> int:
+    """Where the key material that starts at `position` ends; `position` itself if there is none.
+
+    `end` is the END marker before the next BEGIN, which is at `limit`.
+    """
+    first = taken = position
+    long_lines = 0
     while position < limit:
         gap = _GAP.match(text, position, limit)
         position = gap.end() if gap else position
-        if end is not None and position + 8 >= end.start():
-            return end.end() if taken > 0 and long_lines else taken
+        # The dashes of the marker count as a gap, so the gap may reach into it.
+        if end is not None and position >= end[0]:
+            return end[1] if long_lines else first
         line = _LINE.match(text, position, limit)
         if line is None:
             break
         short = line.end() - line.start() < 16
-        if short and not long_lines:
-            break
-        if short and text[line.end() : line.end() + 1] not in ("", "\n", "\\", '"', "'", "."):
+        if short and (not long_lines or text[line.end() : line.end() + 1] not in _LINE_ENDS):
             break
         position = taken = line.end()
         long_lines += not short
-        if short:
+        if short and end is None:
             break
-    if end is not None and long_lines and end.start() - taken < 200:
-        return end.end()
-    return taken if long_lines else min(taken, position)
+    if long_lines == 0:
+        return first
+    return end[1] if end is not None and end[0] - taken < 200 else taken
 
 
 def _follow_back(text: str, position: int, floor: int) -> int:

@@ -51,9 +51,7 @@ class Normal:
         self._at: list[int] = []
         self._shift: list[int] = []
         self.text = self._normal(source)
-        self.low = (
-            self.text if self.text.isascii() else self.text.replace("\u0130", "I")
-        ).lower()
+        self.low = (self.text if self.text.isascii() else self.text.replace("\u0130", "I")).lower()
 
     def _normal(self, source: str) -> str:
         if _SUSPECT.search(source) is None and _ESCAPED.search(source) is None:

@@ -13,7 +13,9 @@ from .view import View
 
 _TOKEN = re.compile(r"(?<![A-Za-z0-9_\-+~])[A-Za-z0-9_\-+~]{20,}+={0,2}")
 _SLASHED = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{32,}+={0,2}")
-_DOTTED = re.compile(r"(?<![A-Za-z0-9_.\-])[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]{8,}){1,4}(?![A-Za-z0-9_.\-])")
+_DOTTED = re.compile(
+    r"(?<![A-Za-z0-9_.\-])[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]{8,}){1,4}(?![A-Za-z0-9_.\-])"
+)
 _PIECE = re.compile(r"[A-Za-z0-9]+")
 _LONGEST_MAX = 4096
 
@@ -51,9 +53,11 @@ def _opaque(token: str, least: int = 20) -> bool:
 def _joined_words(token: str) -> bool:
     """`2026-01-02-release-notes-part-12`: every piece is a word or a short number."""
     pieces = _PIECE.findall(token)
-    return len(pieces) >= 3 and all(
-        len(p) <= 4 or p.isalpha() or (len(p) <= 8 and p.isdigit()) for p in pieces
-    ) and not all(len(p) <= 4 for p in pieces)
+    return (
+        len(pieces) >= 3
+        and all(len(p) <= 4 or p.isalpha() or (len(p) <= 8 and p.isdigit()) for p in pieces)
+        and not all(len(p) <= 4 for p in pieces)
+    )
 
 
 def _mixed(token: str) -> bool:

@@ -14,6 +14,7 @@ import math
 import re
 from collections import Counter
 from functools import lru_cache
+from itertools import pairwise
 
 from .spans import MASK
 
@@ -49,7 +50,8 @@ _EXPRESSION = re.compile(
     [A-Za-z_$][\w$]*(?:(?:\.|\?\.|::|->)[A-Za-z_$][\w$]*)+[!?;,:]*     # a.b, a::b, a->b
   | [A-Za-z_$][\w$.:<>]*[(\[].*                                    # call( subscript[
   | [!&*-]?[A-Za-z_$]+[!?]                                          # ident!
-  | .*(?:=>|\(\)|\+\+|&&|\|\||===|!==|\?\?|\)\[|\]\(|\[\^|\\[bdswBDSW]).* | [({\[].* | .*[)}\]>][;,)]*
+  | .*(?:=>|\(\)|\+\+|&&|\|\||===|!==|\?\?|\)\[|\]\(|\[\^|\\[bdswBDSW]).*
+  | [({\[].* | .*[)}\]>][;,)]*
   | [-+\d.,:%/ eExX_]+(?:ms|s|px|em|rem|kb|mb|gb|k|m|%|h|d|min)?     # numbers, dates, sizes
   | \d{1,4}[-/.T:]\d{1,2}[-/.T:]\d.*                                # dates
   | v?\d+(?:\.\d+)+(?:[-+.]\w+)*                                    # versions
@@ -67,7 +69,9 @@ _PATH = re.compile(
     """
 )
 # A sentence, not a password; and text between two strings, not in one (`"token: "+q);x="`).
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af].*[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_CJK = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af].*[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+)
 _INVERTED = re.compile(r"[+),;:\]}]\s*[\w$(]+\W|\s")
 _UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _HEX = re.compile(r"(?i)[0-9a-f]+")
@@ -86,13 +90,14 @@ def _turns(piece: str) -> int:
     kinds = [0 if c.islower() else 1 if c.isupper() else 2 for c in piece]
     return sum(
         a != b and not (a == 1 and b == 0 and (i == 0 or kinds[i - 1] == 0))
-        for i, (a, b) in enumerate(zip(kinds, kinds[1:], strict=False))
+        for i, (a, b) in enumerate(pairwise(kinds))
     )
 
 
 @lru_cache(16384)
 def is_random(token: str, least: int = 8) -> bool:
-    """Whether some piece of `token` (cut at marks) of `least` or more characters looks generated."""
+    """Whether some piece of `token` (cut at marks) of `least` or more characters looks generated"
+    "."""
     return any(_random_piece(p) for p in _PIECES.findall(token) if len(p) >= least)
 
 
@@ -169,7 +174,8 @@ def grade(value: str) -> int:
 
 
 def _random_despite(value: str) -> bool:
-    """Base64 may look like a path, a key like a call: long and dense text is a secret all the same."""
+    """Base64 may look like a path, a key like a call: long and dense text is a secret all the sa"
+    "me."""
     longest = max(_PIECES.findall(value), key=len, default="")
     dense = len(value) >= 20 and sum(c.isalnum() for c in value) >= 0.85 * len(value)
     return dense and len(longest) >= 8 and is_random(longest) and " " not in value

@@ -14,6 +14,8 @@ Counts stay: `reasoning_tokens: 12` says how much, not what.
 import re
 from typing import Any
 
+from .words import words
+
 DEPTH_MAX = 100
 
 # Types as agents write them; prefixes, because streams add `_delta`, `.done` and the like.
@@ -28,9 +30,7 @@ REASONING_KEY = re.compile(
 )
 _COUNT_KEY = re.compile(r"(?i)tokens?(?:_?count)?$|count$|budget$|level$|effort$")
 _TYPE_KEYS = ("type", "kind", "role")
-_LEVELS = frozenset(
-    "off none minimal low medium high xhigh max auto enabled disabled adaptive".split()
-)
+_LEVELS = words("off none minimal low medium high xhigh max auto enabled disabled adaptive")
 
 
 class Sieved:

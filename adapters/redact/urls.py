@@ -7,6 +7,7 @@ from . import shapes
 from .shapes import NOTHING, PHRASE, RANDOM
 from .spans import Hit
 from .view import View
+from .words import words
 
 _USERINFO = re.compile(
     r"://(?P<u>[^\s/:@\"'`<>?#]{0,128}):(?P<v>[^\s/\"'`<>\\]{1,256})@(?=[\w.\[(-])"
@@ -23,13 +24,86 @@ _HOST = re.compile(
     r"(?:localhost|127\.0\.0\.1)\b)"
 )
 _USER_BEFORE = re.compile(r"(?<![\w/])[\w.\-]{1,64}[:/](?P<v>[^\s:@/\"'`<>(){}$]{5,128})\Z")
-_EXAMPLES = frozenset(
-    ["pass", "password", "passwd", "pwd", "secret", "token", "user", "username", "xxx", "pw", "key", "apikey", "api_key", "app", "admin", "root", "postgres", "postgresql", "mysql", "redis", "guest", "test", "example", "changeme", "your_password", "mypassword"]
+_EXAMPLES = words(
+    "pass password passwd pwd secret token user username xxx pw key apikey api_key app "
+    "admin root postgres postgresql mysql redis guest test example changeme your_password "
+    "mypassword"
 )
 
 # Parameters whose name is enough, and those whose value must look generated.
-_ANY = ["sig", "signature", "x-amz-signature", "x-amz-security-token", "x-amz-credential", "x-goog-signature", "x-goog-credential", "x-oss-signature", "ossaccesskeyid", "x-cos-security-token", "googleaccessid", "sign", "hmac", "access_token", "id_token", "refresh_token", "client_secret", "api_key", "apikey", "auth_token", "token", "secret", "password", "passwd", "pwd", "jwt", "sas", "private_token", "session_token", "oauth_token", "oauth_verifier", "oauth_signature", "assertion", "client_assertion", "code_verifier", "access_key", "accesskey", "appsecret", "app_secret", "key-pair-id", "policy", "x-tos-signature", "x-tos-credential", "q-signature", "q-ak", "upload_token", "invite_token", "reset_token", "verification_token", "magic_token", "login_token", "ticket", "credential"]
-_STRICT = ["code", "key", "auth", "sid", "session", "sessionid", "session_id", "state", "nonce", "otp", "pass", "k", "hash", "token_hash", "st", "jsessionid"]
+_ANY = [
+    "sig",
+    "signature",
+    "x-amz-signature",
+    "x-amz-security-token",
+    "x-amz-credential",
+    "x-goog-signature",
+    "x-goog-credential",
+    "x-oss-signature",
+    "ossaccesskeyid",
+    "x-cos-security-token",
+    "googleaccessid",
+    "sign",
+    "hmac",
+    "access_token",
+    "id_token",
+    "refresh_token",
+    "client_secret",
+    "api_key",
+    "apikey",
+    "auth_token",
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "pwd",
+    "jwt",
+    "sas",
+    "private_token",
+    "session_token",
+    "oauth_token",
+    "oauth_verifier",
+    "oauth_signature",
+    "assertion",
+    "client_assertion",
+    "code_verifier",
+    "access_key",
+    "accesskey",
+    "appsecret",
+    "app_secret",
+    "key-pair-id",
+    "policy",
+    "x-tos-signature",
+    "x-tos-credential",
+    "q-signature",
+    "q-ak",
+    "upload_token",
+    "invite_token",
+    "reset_token",
+    "verification_token",
+    "magic_token",
+    "login_token",
+    "ticket",
+    "credential",
+]
+_STRICT = [
+    "code",
+    "key",
+    "auth",
+    "sid",
+    "session",
+    "sessionid",
+    "session_id",
+    "state",
+    "nonce",
+    "otp",
+    "pass",
+    "k",
+    "hash",
+    "token_hash",
+    "st",
+    "jsessionid",
+]
 _QUERY = re.compile(
     r"[?&#;](?P<n>"
     + "|".join(sorted((re.escape(n) for n in _ANY + _STRICT), key=len, reverse=True))

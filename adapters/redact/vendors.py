@@ -14,6 +14,7 @@ from .spans import Hit
 from .view import View
 
 _L = r"(?<![A-Za-z0-9])"
+_BODY = r"[A-Za-z0-9_\-]{20,}"
 
 
 class Vendor(NamedTuple):
@@ -42,16 +43,26 @@ TABLE = (
     _row("1//0", _L + r"1//0[A-Za-z0-9_\-]{16,}"),
     _row("AQ.Ab", _L + r"AQ\.Ab[A-Za-z0-9_\-]{20,}"),
     _row("8Q~ 7Q~", r"[A-Za-z0-9_~.\-]{3}[78]Q~[A-Za-z0-9_~.\-]{16,}"),
-    _row("AccountKey SharedAccess", r"(?:AccountKey|SharedAccess(?:Key|Signature))=([^;\s\"'&]{16,})"),
+    _row(
+        "AccountKey SharedAccess", r"(?:AccountKey|SharedAccess(?:Key|Signature))=([^;\s\"'&]{16,})"
+    ),
     _row("amzn", r"amzn\.mws\.[0-9a-f\-]{20,}|amzn1\.oa2-cs\.v1\.[0-9a-f]{20,}"),
     _row("ABSK", _L + r"ABSK[A-Za-z0-9+/=]{40,}"),
     _row("dop_v1_ doo_v1_ dor_v1_ dot_v1_", _L + r"do[oprt]_v1_[0-9a-f]{16,}"),
     _row("HRKU-", r"HRKU-[A-Za-z0-9_\-]{20,}"),
-    _row("AQVN YC t1.", _L + r"(?:AQVN[A-Za-z0-9_\-]{30,}|YC[A-Za-z0-9_\-]{38}|t1\.[A-Z0-9a-z_\-]+={0,2}\.[A-Za-z0-9_\-]{60,})", True),
+    _row("AQVN", _L + r"AQVN[A-Za-z0-9_\-]{30,}", True),
+    _row("YC", _L + r"YC[A-Za-z0-9_\-]{38}", True),
+    _row("t1.", _L + r"t1\.[A-Z0-9a-z_\-]+={0,2}\.[A-Za-z0-9_\-]{60,}", True),
     # code hosting and packages
     _row("ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{12,}(?:[A-Za-z0-9_.\-]{20,})?"),
     _row("github_pat_", r"github_pat_[A-Za-z0-9_]{16,}"),
-    _row("glpat- glptt- gldt- glrt- glrtr- glcbt- gloas- glsoat- glft- glagent- glimt- glffct- glwt- GR1348941", _L + r"gl(?:pat|ptt|dt|rt|rtr|cbt|oas|soat|ft|agent|imt|ffct|wt)-[A-Za-z0-9_\-]{12,}(?:\.[a-z0-9]{2,}\.[a-z0-9]+)?|GR1348941[A-Za-z0-9_\-]{16,}"),
+    _row(
+        "glpat- glptt- gldt- glrt- glrtr- glcbt- gloas- glsoat- glft- glagent- glimt- "
+        "glffct- glwt-",
+        _L + r"gl(?:pat|ptt|dt|rt|rtr|cbt|oas|soat|ft|agent|imt|ffct|wt)-"
+        r"[A-Za-z0-9_\-]{12,}(?:\.[a-z0-9]{2,}\.[a-z0-9]+)?",
+    ),
+    _row("GR1348941", r"GR1348941[A-Za-z0-9_\-]{16,}"),
     _row("npm_", _L + r"npm_[A-Za-z0-9]{16,}", True),
     _row("pypi-", r"pypi-[A-Za-z0-9_\-]{16,}", True),
     _row("rubygems_", r"rubygems_[0-9a-f]{16,}"),
@@ -67,22 +78,53 @@ TABLE = (
     _row("pul- pnu_", _L + r"(?:pul-[a-f0-9]{30,}|pnu_[A-Za-z0-9]{30,})"),
     _row(".atlasv1.", r"[A-Za-z0-9]{10,}\.atlasv1\.[A-Za-z0-9_\-=]{30,}"),
     # models
-    _row("sk-", _L + r"sk-(?:(?:proj|svcacct|admin|ant|or|lf|None|user|kimi|cp)-)?[A-Za-z0-9_\-]{16,}", True),
+    _row(
+        "sk-",
+        _L + r"sk-(?:(?:proj|svcacct|admin|ant|or|lf|None|user|kimi|cp)-)?[A-Za-z0-9_\-]{16,}",
+        True,
+    ),
     _row("gsk_ xai- hf_ r8_", _L + r"(?:gsk_|xai-|hf_|r8_)[A-Za-z0-9]{14,}", True),
     _row("api_org_", r"api_org_[A-Za-z0-9]{20,}"),
-    _row("pplx- tvly- nvapi- jina_ csk- fw_ tgp_v1_ vck_ vcp_ vci_ vcr_ vcs_ vca_ pcsk_ lsv2_ e2b_ apify_ fc- exa- rpa_ cog_ ms- co- fish- bfl_",
-         _L + r"(?:pplx|tvly(?:-(?:dev|prod))?|nvapi|jina|csk|fw|tgp_v1|vc[kpisra]|pcsk|lsv2_(?:pt|sk)|e2b|apify_(?:api|proxy)|fc|exa|rpa|cog|ms|co|fish|bfl)[-_][A-Za-z0-9_\-]{20,}", True),
+    _row(
+        "pplx- nvapi- csk- fc- exa- cog_", _L + r"(?:pplx|nvapi|csk|fc|exa|cog)[-_]" + _BODY, True
+    ),
+    _row("tvly-", _L + r"tvly-(?:dev-|prod-)?" + _BODY, True),
+    _row("jina_ fw_ tgp_v1_ e2b_ rpa_", _L + r"(?:jina|fw|tgp_v1|e2b|rpa)_" + _BODY, True),
+    _row("vck_ vcp_ vci_ vcr_ vcs_ vca_", _L + r"vc[kpirsa]_" + _BODY, True),
+    _row("pcsk_ bfl_", _L + r"(?:pcsk|bfl)_" + _BODY, True),
+    _row("lsv2_", _L + r"lsv2_(?:pt|sk)_" + _BODY, True),
+    _row("apify_", _L + r"apify_(?:api|proxy)_" + _BODY, True),
+    _row("ms- co- fish-", _L + r"(?:ms|co|fish)-" + _BODY, True),
     _row("", _L + r"[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![A-Za-z0-9])"),
     # chat and mail
-    _row("xoxa xoxb xoxe xoxo xoxp xoxr xoxs xapp-", r"xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9\-]{10,}|xapp-\d-[A-Za-z0-9\-]{16,}"),
-    _row("hooks.slack", r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_\-]{16,})"),
-    _row("/webhooks/", r"discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d{15,20}/([A-Za-z0-9_\-]{20,})"),
-    _row("/hook/ /robot/", r"(?:feishu\.cn|larksuite\.com)/open-apis/bot/(?:v2/)?hook/([A-Za-z0-9\-]{16,})"),
+    _row(
+        "xoxa xoxb xoxe xoxo xoxp xoxr xoxs xapp-",
+        r"xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9\-]{10,}|xapp-\d-[A-Za-z0-9\-]{16,}",
+    ),
+    _row(
+        "hooks.slack",
+        r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_\-]{16,})",
+    ),
+    _row(
+        "/webhooks/", r"discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d{15,20}/([A-Za-z0-9_\-]{20,})"
+    ),
+    _row(
+        "/hook/ /robot/",
+        r"(?:feishu\.cn|larksuite\.com)/open-apis/bot/(?:v2/)?hook/([A-Za-z0-9\-]{16,})",
+    ),
     _row("webhookb2", r"webhook\.office\.com/webhookb2/([A-Za-z0-9@\-/]{30,})"),
     _row("hooks.zapier", r"hooks\.zapier\.com/hooks/catch/([A-Za-z0-9/]{8,})"),
-    _row("robot/send webhook/send", r"(?:robot|webhook)/send\?(?:access_token|key)=([A-Za-z0-9\-]{16,})"),
+    _row(
+        "robot/send webhook/send",
+        r"(?:robot|webhook)/send\?(?:access_token|key)=([A-Za-z0-9\-]{16,})",
+    ),
     _row(":AA", r"(?<!\d)\d{8,10}:AA[A-Za-z0-9_\-]{20,}"),
-    _row("", _L + r"(?:mfa\.[A-Za-z0-9_\-]{20,}|[MNO][A-Za-z0-9_\-]{22,27}\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{20,})", True),
+    _row("mfa.", _L + r"mfa\.[A-Za-z0-9_\-]{20,}", True),
+    _row(
+        "",
+        _L + r"[MNO][A-Za-z0-9_\-]{22,27}\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{20,}",
+        True,
+    ),
     _row("SG.", _L + r"SG\.[A-Za-z0-9_\-]{12,}(?:\.[A-Za-z0-9_\-]{8,})?", True),
     _row("xkeysib- xsmtpsib-", r"x(?:keysib|smtpsib)-[a-f0-9]{30,}(?:-[A-Za-z0-9]+)?"),
     _row("key- -us", _L + r"(?:key-[0-9a-f]{32}|[0-9a-f]{32}-us\d{1,2})"),
@@ -91,7 +133,12 @@ TABLE = (
     _row("EAA", _L + r"EAA[A-Za-z0-9]{40,}", True),
     _row("IGQV", _L + r"IGQV[A-Za-z0-9_\-]{40,}"),
     # money and shops
-    _row("_live_ _test_", r"(?:sk|rk|pk|whsec|access|secret|duffel|shippo|lob|key)_(?:live|test|prod)_[A-Za-z0-9_]{12,}", True),
+    _row(
+        "_live_ _test_",
+        r"(?:sk|rk|pk|whsec|access|secret|duffel|shippo|lob|key)_(?:live|test|"
+        r"prod)_[A-Za-z0-9_]{12,}",
+        True,
+    ),
     _row("whsec_", r"whsec_[A-Za-z0-9+/=_\-]{16,}", True),
     _row("sq0 EAAA", _L + r"sq0[a-z]{3}-[A-Za-z0-9_\-]{20,}|" + _L + r"EAAA[A-Za-z0-9_\-]{50,}"),
     _row("shpat_ shpca_ shppa_ shpss_ shptka_", _L + r"shp(?:at|ca|pa|ss|tka)_[A-Fa-f0-9]{16,}"),
@@ -101,7 +148,10 @@ TABLE = (
     _row("dapi", _L + r"dapi[0-9a-f]{16,}(?:-\d)?"),
     _row("hvs. hvb. hvr.", _L + r"hv[sbr]\.[A-Za-z0-9_\-]{16,}"),
     _row("", r"(?<![A-Za-z0-9.])s\.[A-Za-z0-9]{24}(?![A-Za-z0-9.])", True),
-    _row("glsa_ glc_ eyJrIjoi", _L + r"gl(?:sa|c)_[A-Za-z0-9_+/=\-]{20,}|eyJrIjoi[A-Za-z0-9]{30,}={0,2}"),
+    _row(
+        "glsa_ glc_ eyJrIjoi",
+        _L + r"gl(?:sa|c)_[A-Za-z0-9_+/=\-]{20,}|eyJrIjoi[A-Za-z0-9]{30,}={0,2}",
+    ),
     _row("sbp_ sb_secret_", _L + r"(?:sbp_(?:v0_)?|sb_secret_)[A-Za-z0-9_\-]{16,}"),
     _row("pscale_", r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.=\-]{20,}"),
     _row("tskey-", r"tskey-[a-z]+-[A-Za-z0-9\-]{10,}"),
@@ -114,15 +164,30 @@ TABLE = (
     _row("k8s-aws-v1.", r"k8s-aws-v1\.[A-Za-z0-9_\-]{16,}"),
     _row("AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[A-Z0-9]{16,}"),
     _row("ops_ A3-", _L + r"(?:ops_eyJ[A-Za-z0-9_\-]{40,}={0,2}|A3-[A-Z0-9]{6}-[A-Z0-9\-]{20,})"),
-    _row("lin_api_ lin_oauth_ ntn_ secret_ figd_ pat", _L + r"(?:lin_(?:api|oauth)_[A-Za-z0-9]{16,}|ntn_[A-Za-z0-9]{20,}|secret_[A-Za-z0-9]{32,}|figd_[A-Za-z0-9_\-]{20,}|pat[A-Za-z0-9]{14}\.[0-9a-f]{40,}|pat-[a-z]{2}\d-[0-9a-f\-]{20,})"),
-    _row("PMAK- CFPAT- rdme_ tfp_ sl.", _L + r"(?:PMAK-[a-f0-9]{20,}-[a-f0-9]{20,}|CFPAT-[A-Za-z0-9_\-]{30,}|rdme_[a-z0-9]{40,}|tfp_[A-Za-z0-9_.\-]{40,}|sl\.[A-Za-z0-9_\-]{60,})"),
+    _row("lin_api_ lin_oauth_", _L + r"lin_(?:api|oauth)_[A-Za-z0-9]{16,}"),
+    _row("ntn_", _L + r"ntn_[A-Za-z0-9]{20,}"),
+    _row("secret_", _L + r"secret_[A-Za-z0-9]{32,}"),
+    _row("figd_", _L + r"figd_[A-Za-z0-9_\-]{20,}"),
+    _row("pat", _L + r"pat(?:[A-Za-z0-9]{14}\.[0-9a-f]{40,}|-[a-z]{2}\d-[0-9a-f\-]{20,})"),
+    _row("PMAK-", _L + r"PMAK-[a-f0-9]{20,}-[a-f0-9]{20,}"),
+    _row("CFPAT-", _L + r"CFPAT-[A-Za-z0-9_\-]{30,}"),
+    _row("rdme_", _L + r"rdme_[a-z0-9]{40,}"),
+    _row("tfp_", _L + r"tfp_[A-Za-z0-9_.\-]{40,}"),
+    _row("sl.", _L + r"sl\.[A-Za-z0-9_\-]{60,}"),
+    _row("prv", r"\b[xyzt]prv[1-9A-HJ-NP-Za-km-z]{50,}"),
     _row("sk.eyJ", r"sk\.eyJ[A-Za-z0-9_\-]{20,}(?:\.[A-Za-z0-9_\-]+)?"),
     _row(":fx", r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}:fx\b"),
     _row("v2. v4. v1.", _L + r"v[1-4]\.(?:local|public)\.[A-Za-z0-9_\-]{40,}"),
     # JSON web tokens, whole or cut after the header
-    _row("eyJ", _L + r"eyJ[A-Za-z0-9_\-]{10,}(?:\.[A-Za-z0-9_\-]*){2,4}(?<!\.)|" + _L + r"ey[JI][A-Za-z0-9_\-]{14,}\.ey[JI][A-Za-z0-9_\-]{8,}"),
+    _row(
+        "eyJ",
+        _L
+        + r"eyJ[A-Za-z0-9_\-]{10,}(?:\.[A-Za-z0-9_\-]*){2,4}(?<!\.)|"
+        + _L
+        + r"ey[JI][A-Za-z0-9_\-]{14,}\.ey[JI][A-Za-z0-9_\-]{8,}",
+    ),
     _row("MDA", _L + r"MDA[A-Za-z0-9][A-Za-z0-9_\-]{60,}={0,2}", True),
-)  # fmt: skip
+)
 
 # Rows without a literal, whose pattern is asked of the long words straight away.
 _UNGATED = tuple(row for row in TABLE if not row.gates)
@@ -141,8 +206,10 @@ _ANY_GATE = _one_of({gate for row in TABLE for gate in row.gates})
 # Whoever issues them: a telling word, a mark, and a long generated body (`acme_live_9f…`).
 _GENERIC = re.compile(
     r"(?<![A-Za-z0-9_])(?:[A-Za-z][A-Za-z0-9]{0,14}[-_]){0,3}"
-    r"(?:sk|rk|live|prod|test|secret|token|tok|apikey|api|pat|pass|auth|admin|access|refresh|srv|svc|"
-    r"service|internal|deploy|key|cred|bot|oauth|agent|app|user)[-_](?:v\d[-_])?([A-Za-z0-9]{20,})(?![A-Za-z0-9_\-])"
+    r"(?:sk|rk|live|prod|test|secret|token|tok|apikey|api|pat|pass|auth|admin|access|refresh|srv|"
+    r"svc|"
+    r"service|internal|deploy|key|cred|bot|oauth|agent|app|"
+    r"user)[-_](?:v\d[-_])?([A-Za-z0-9]{20,})(?![A-Za-z0-9_\-])"
 )
 # Digests have prefixes too (`auth-<sha1>` in a build cache); a hex body needs a telling one.
 _HEX = re.compile(r"[0-9a-f]+")

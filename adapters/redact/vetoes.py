@@ -7,11 +7,16 @@ on, translations, form fields. A veto looks at the place and the name, `shapes.g
 import re
 
 from .keys import words_of
+from .words import words
 
-_SECRET_WORDS = frozenset(
-    ["password", "passwd", "passphrase", "pwd", "secret", "secrets", "token", "tokens", "key", "keys", "credential", "credentials", "auth", "hash", "hashed", "apikey", "cookie", "session", "jwt", "bearer", "login", "user", "username", "authorization", "oauth", "密码", "口令", "密钥", "令牌"]
+_SECRET_WORDS = words(
+    "password passwd passphrase pwd secret secrets token tokens key keys credential "
+    "credentials auth hash hashed apikey cookie session jwt bearer login user username "
+    "authorization oauth 密码 口令 密钥 令牌"
 )
-_BEFORE = re.compile(r"(?:--- |=== |\b(?:type|import|from|class|def|func|function|interface)[ \t])\Z")
+_BEFORE = re.compile(
+    r"(?:--- |=== |\b(?:type|import|from|class|def|func|function|interface)[ \t])\Z"
+)
 _COMPARED = re.compile(r"\b(?:typeof|instanceof)\s*\Z")
 
 
