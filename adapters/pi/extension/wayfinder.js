@@ -194,7 +194,7 @@ class Link {
       const lines = inbox.split("\n");
       inbox = lines.pop();
       try {
-        for (const line of lines) if (line) this.receive(JSON.parse(line));
+        for (const line of lines) if (line && !s.destroyed) this.receive(JSON.parse(line));
       } catch {
         s.destroy();
       }
