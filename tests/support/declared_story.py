@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from wayfinder.reducer.alignment.confirm import admit
 from wayfinder.reducer.net.decide import Committed, decide
@@ -185,9 +186,9 @@ class Story:
         self.write(decision.payloads, Channel.DECLARED_PATH, name, batch=True)
         return None
 
-    def start(self, name: str, **named: object) -> None:
+    def start(self, name: str, **named: Any) -> None:
         """Declares a step and activates it."""
-        refused_because = self.patch(*step(name, **named), activate(name))  # type: ignore[arg-type]
+        refused_because = self.patch(*step(name, **named), activate(name))
         assert refused_because is None, refused_because
 
     def episode(

@@ -1,6 +1,0 @@
-"""Stories are told with the builder of the alignment tests."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "alignment"))
