@@ -34,7 +34,7 @@ from .layer import Layer
 __all__ = ["Evidence", "Goal", "Lock", "Net", "Place", "Refinement", "Token", "Transition"]
 
 
-class Record(Struct, frozen=True, rename="camel", omit_defaults=True):
+class Record(Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
     """Base of what a net holds. New fields carry defaults, so that old digests stay true."""
 
 
@@ -230,7 +230,10 @@ class Net:
         return node_id in self.places or node_id in self.transitions
 
     def token_of(self, agent_id: str = MAIN_AGENT_ID) -> Token | None:
-        return next((t for t in self.tokens.values() if t.agent_id == agent_id), None)
+        for token in self.tokens.values():
+            if token.agent_id == agent_id:
+                return token
+        return None
 
     def active_transition(self, agent_id: str = MAIN_AGENT_ID) -> Transition | None:
         """The innermost active one: what reserves the agent's token, else the shell around it."""
