@@ -1,0 +1,1 @@
+"""Gemini CLI: JSONL sessions, single documents, and raw histories."""

@@ -1,0 +1,1 @@
+"""OpenCode: `opencode export` documents, and its live database, read-only."""
