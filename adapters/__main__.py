@@ -19,7 +19,7 @@ from ..daemon.bus import Bus, Published, Welcome
 from ..daemon.child import Child, run_child
 from ..daemon.lock import Lock
 from ..daemon.loop import Loop
-from ..daemon.messages import AnyReply, ReadStanding, Standing, SubmitLiveNote
+from ..daemon.messages import AnyReply, ReadStanding, Standing, SubmitLiveNote, TellAgents
 from ..reducer.vocabulary.codec import encode
 from ..reducer.vocabulary.observation import LiveNote
 from .agents import READERS, TRANSLATORS
@@ -33,17 +33,13 @@ from .spool import Spool
 TICK_MS: Final = 200
 WARM_POLL_MS: Final = 10
 STANDING_TICKS: Final = 3
+SAY_WHO_TICKS: Final = 10
 SWEEP_MS: Final = 60_000
 DRAIN_MAX: Final = 256
 NOTE_ID: Final = b"note"
 
 # What changes what an agent must be told, by kind of event.
-CHANGES_STANDING: Final = frozenset({"human.corrected", "constraint.receipted"})
-ANCHOR_TEXT: Final = (
-    "Observed work no longer fits the path you declared. At your next safe point, say with "
-    "update_action_path what you are doing now and why; if the path still holds, attach the "
-    "evidence that shows it."
-)
+CHANGES_STANDING: Final = frozenset({"human.corrected", "constraint.receipted", "anchor.requested"})
 
 
 class _Event(Struct):
@@ -115,6 +111,7 @@ class Process:
         desk.outbox = self._outbox
         desk.ask_standing = self._ask_standing
         desk.tell = self._tell
+        desk.tell_agents = self._tell_agents
         desk.push = self._counter.push
 
     def _open_when_warm(self) -> None:
@@ -130,6 +127,8 @@ class Process:
     def _on_tick(self) -> None:
         self._tick += 1
         self._outbox.tick()
+        if self._tick % SAY_WHO_TICKS == 0:
+            self._desk.say_who()
         for session_id, due in list(self._standing_due.items()):
             if session_id not in self._desk.sessions:
                 del self._standing_due[session_id]
@@ -176,11 +175,8 @@ class Process:
         session_id = event.topic.decode("utf-8", "replace")
         if session_id not in self._desk.sessions:
             return
-        kind = _events.decode(event.body).kind
-        if kind in CHANGES_STANDING:
+        if _events.decode(event.body).kind in CHANGES_STANDING:
             self._ask_standing(session_id)
-        elif kind == "anchor.requested":
-            self._desk.anchor(session_id, ANCHOR_TEXT)
 
     def _serve_spool(self) -> None:
         self._counter.serve()
@@ -202,6 +198,9 @@ class Process:
 
     def _tell(self, note: LiveNote) -> None:
         self._stream.send(NOTE_ID, encode(SubmitLiveNote(note)))
+
+    def _tell_agents(self, pids: tuple[int, ...]) -> None:
+        self._stream.send(NOTE_ID, encode(TellAgents(pids)))
 
     def _timings(self, session_id: str) -> tuple[tuple[str, int], ...]:
         session = self._desk.sessions.get(session_id)

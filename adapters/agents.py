@@ -12,6 +12,7 @@ from typing import Final
 
 from ..reducer.vocabulary.observation import AnyObservation
 from .catching_up import Reader
+from .normalise.ports import Refs
 from .pi.live import PiLive
 from .privacy import Privacy
 from .sessions import Translator
@@ -19,11 +20,18 @@ from .sessions import Translator
 TRANSLATORS: Final[dict[str, Callable[[str, Privacy], Translator]]] = {"pi": PiLive}
 
 
-def _reader(module: str) -> Reader:
-    def read(path: Path, session: str, privacy: Privacy) -> Iterator[AnyObservation]:
-        return import_module(module, __package__).read_session(path, session, privacy)
+def _reader(agent: str) -> Reader:
+    def read(path: Path, session: str, refs: Refs) -> Iterator[AnyObservation]:
+        if not path.is_file():
+            raise ValueError("no such file")
+        source = import_module("..reader", __name__).Source(agent, path, session)
+        opened = import_module(f"..{agent}.file", __name__).open_session(source, refs)
+        for draft in opened.drafts(final=True):
+            if opened.info.session_id != f"{agent}-{session}":
+                raise ValueError("another session's file")
+            yield draft
 
     return read
 
 
-READERS: Final[dict[str, Reader]] = {"pi": _reader(".pi.file")}
+READERS: Final[dict[str, Reader]] = {"pi": _reader("pi")}

@@ -1,32 +1,34 @@
-"""What the live channel has missed, from the session's own file. Pure but for the reader given.
+"""What the live channel has missed, from the session's own file.
 
-The file's observations are aligned with what is known by the last fact both have; without one, by
-count. What stands behind that is missing here.
+The file's drafts are aligned with what is known by the last fact both have; without one, by
+count. What stands behind that is missing here. Read and handed out in slices, so that the loop
+that does it keeps its other promises.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 from ..reducer.vocabulary.observation import AnyObservation, Opened
 from . import wire
-from .privacy import Privacy
+from .normalise.ports import Refs
 from .spool import key_of
 
 SLICE_MS: Final = 15
-# A session's file, its own id for it, and the door its text must pass → observations in order,
-# positions 1, 2, 3 …; raises OSError or ValueError if it is not that session's file.
-Reader = Callable[[Path, str, Privacy], Iterator[AnyObservation]]
+BATCH: Final = 32
+# A session's file and its own id for it → drafts in order, Opened first; raises OSError or
+# ValueError if that is not this session's file.
+Reader = Callable[[Path, str, Refs], Iterator[AnyObservation]]
 
 
 class CatchUp:
-    """One reading of one file, in slices."""
+    """One reading of one file: `read_some` until it is over, then `behind`, then `batches`."""
 
-    def __init__(self, reader: Reader, hello: wire.Hello, privacy: Privacy) -> None:
-        self._source = reader(Path(hello.file or ""), hello.session, privacy)
+    def __init__(self, reader: Reader, hello: wire.Hello, refs: Refs) -> None:
+        self._source = reader(Path(hello.file or ""), hello.session, refs)
         self._found: list[AnyObservation] = []
         self.failed: str | None = None
 
@@ -39,16 +41,22 @@ class CatchUp:
         except StopIteration:
             return True
         except (OSError, ValueError) as error:
-            self.failed = type(error).__name__
+            self.failed = str(error) if isinstance(error, ValueError) else type(error).__name__
             return True
         return False
 
-    def behind(self, last_position: int, last_key: str) -> Sequence[AnyObservation]:
+    def behind(self, last_position: int, last_key: str) -> list[AnyObservation]:
         """What the file holds after the last known fact."""
-        found = [seen for seen in self._found if not isinstance(seen, Opened)]
+        found: list[AnyObservation] = [s for s in self._found if not isinstance(s, Opened)]
         if last_position <= 1:
             return found
         for index in range(len(found) - 1, -1, -1):
             if key_of(found[index]) == last_key:
                 return found[index + 1 :]
         return found[last_position - 1 :]
+
+
+def batches(found: list[AnyObservation]) -> Iterator[list[AnyObservation]]:
+    """Few enough at a time for the redactor not to hold up the loop."""
+    for start in range(0, len(found), BATCH):
+        yield found[start : start + BATCH]

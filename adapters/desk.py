@@ -11,7 +11,7 @@ is being read. It never makes another one wait.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from ..daemon.logs import Log
@@ -22,7 +22,7 @@ from ..reducer.vocabulary.codec import Malformed, encode
 from ..reducer.vocabulary.observation import AnyObservation, Gap, LiveNote, Opened, Patched
 from ..reducer.vocabulary.terms import Coverage
 from . import wire
-from .catching_up import CatchUp, Reader
+from .catching_up import CatchUp, Reader, batches
 from .declared import SecretId, clean
 from .normalise.clean import Cleaner
 from .outbox import Outbox
@@ -67,6 +67,7 @@ class Desk:
         self.outbox: Outbox
         self.ask_standing: AskStanding
         self.tell: Tell
+        self.tell_agents: Callable[[tuple[int, ...]], None]
         self.push: Callable[[str], None]
 
     # --- Listener -----------------------------------------------------------------------------
@@ -97,6 +98,7 @@ class Desk:
             return
         session = bound.session
         session.bound.pop(agent, None)
+        self.say_who()
         if not session.bound:
             self._note(session, _now_ms(), (Note("gone"),))
             self._left_s[session.session_id] = time.monotonic()
@@ -131,6 +133,8 @@ class Desk:
                 self._welcome(bound)
             elif before is None or before.constraints != standing.constraints:
                 self.server.send(bound.agent, wire.Constraints(standing.constraints))
+            if standing.anchor and session.primary == bound.hello.instance:
+                self._anchor(bound, standing.anchor)
         self.turn_done()
 
     def deliver(self, errand: Errand, answer: AnyAnswer) -> bool:
@@ -141,11 +145,9 @@ class Desk:
                 return not bound.agent.link.closed
         return False
 
-    def anchor(self, session_id: str, text: str) -> None:
-        session = self.sessions.get(session_id)
-        for bound in list(session.bound.values()) if session else ():
-            if bound.hello.instance == (session.primary if session else None):
-                self.server.send(bound.agent, wire.Anchor(text))
+    def say_who(self) -> None:
+        """Whoever descends from one of these is no person (`daemon/who.py`)."""
+        self.tell_agents(tuple(sorted({bound.agent.pid for bound in self._bound.values()})))
 
     def sweep(self) -> None:
         """Sessions that nobody has worked on for long are over, as far as we can know."""
@@ -177,6 +179,7 @@ class Desk:
             session.ready = known_info is not None
         bound = Bound(agent, session, hello, self._spool.accepted(hello.instance))
         session.bound[agent] = self._bound[agent] = bound
+        self.say_who()
         session.claim(hello.instance)
         self._left_s.pop(session_id, None)
         self.server.pause(agent)
@@ -311,6 +314,12 @@ class Desk:
             Errand(session_id, bound.hello.instance, "receipt", call_id, note.after, encode(note))
         )
 
+    def _anchor(self, bound: Bound, text: str) -> None:
+        """Once per connection and request."""
+        if bound.anchored != text:
+            bound.anchored = text
+            self.server.send(bound.agent, wire.Anchor(text))
+
     # --- what is missing ----------------------------------------------------------------------
 
     def _missing(self, bound: Bound, count: int, at: int, reason: str) -> None:
@@ -318,32 +327,37 @@ class Desk:
         session = bound.session
         reader = self._readers.get(bound.hello.agent)
         fresh = time.monotonic() - session.caught_up_s < READ_AGAIN_S and session.caught_up_s > 0
+        gap = Gap(0, at, Coverage.PARTIAL, reason, count)
         if reader is None or bound.hello.file is None or fresh:
-            self._stamp(session, (Gap(0, at, Coverage.PARTIAL, reason, count),))
+            self._stamp(session, (gap,))
             return
         session.catching_up = True
         session.caught_up_s = time.monotonic()
         for each in session.bound.values():
             self.server.pause(each.agent)
-        catch_up = CatchUp(reader, bound.hello, self._privacy)
-        self._loop.after(0, lambda: self._catch_up(session, catch_up, count, at, reason))
+        catch_up = CatchUp(reader, bound.hello, self._privacy.refs)
+        self._loop.after(0, lambda: self._catch_up(session, catch_up, gap))
 
-    def _catch_up(
-        self, session: Session, catch_up: CatchUp, count: int, at: int, reason: str
-    ) -> None:
+    def _catch_up(self, session: Session, catch_up: CatchUp, gap: Gap) -> None:
         """A slice of the file per turn, so that nobody else has to wait for it."""
         if not catch_up.read_some():
-            self._loop.after(0, lambda: self._catch_up(session, catch_up, count, at, reason))
+            self._loop.after(0, lambda: self._catch_up(session, catch_up, gap))
             return
+        missed: list[AnyObservation] = [gap]
         if catch_up.failed is not None:
             self._log.warning("cannot catch up", session=session.session_id, why=catch_up.failed)
-            self._stamp(session, (Gap(0, at, Coverage.PARTIAL, reason, count),))
-        else:
-            known = self._spool.known(session.session_id)
-            missed = catch_up.behind(known.last_position, known.last_key) if known else ()
+        elif (known := self._spool.known(session.session_id)) is not None:
+            missed = catch_up.behind(known.last_position, known.last_key)
             self._spool.tell(session.session_id, [key for seen in missed if (key := key_of(seen))])
-            self._stamp(session, missed)
-            session.translator.resume(self._spool.last_plan(session.session_id))
+        self._append(session, batches(missed))
+
+    def _append(self, session: Session, rest: Iterator[list[AnyObservation]]) -> None:
+        batch = next(rest, None)
+        if batch is not None:
+            self._stamp(session, batch)
+            self._loop.after(0, lambda: self._append(session, rest))
+            return
+        session.translator.resume(self._spool.last_plan(session.session_id))
         session.catching_up = False
         for bound in list(session.bound.values()):
             self.server.resume(bound.agent)

@@ -46,7 +46,7 @@ class Translator(Protocol):
 class Bound:
     """One connection after its hello. `accepted`: its frames up to there have taken effect."""
 
-    __slots__ = ("accepted", "acked", "agent", "hello", "new", "session", "welcomed")
+    __slots__ = ("accepted", "acked", "agent", "anchored", "hello", "new", "session", "welcomed")
 
     def __init__(self, agent: Agent, session: Session, hello: wire.Hello, accepted: int) -> None:
         self.agent = agent
@@ -56,6 +56,7 @@ class Bound:
         self.acked = accepted
         self.new = accepted == 0  # an instance not seen before: the file may know more than we
         self.welcomed = False
+        self.anchored: str | None = None  # the last request to anchor it was sent
 
 
 class Session:

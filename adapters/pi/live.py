@@ -3,7 +3,7 @@
     prompt      Prompted
     call_end    Called (and Planned, for a tool that publishes a plan)
     reply       Patched for each update_action_path call it holds; Settled unless tools run now
-    compact     Noted                        tree   Noted
+    compact     Noted                        tree   Noted, with the next of the above
     the others  live notes only: the session file does not know them
 
 What is raw in a frame ends here: drafts pass `normalise.clean` next, as those from a file do.
@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from ...reducer.vocabulary.observation import AnyObservation, NoteCode, Planned
 from .. import wire
@@ -31,12 +33,19 @@ class PiLive:
         self._privacy = privacy
         self._place = Place(cwd, privacy.refs)
         self._plan = PlanLedger()
+        self._branched = False
 
     def resume(self, plan: Planned | None) -> None:
         self._plan = PlanLedger(plan)
 
     def hear(self, frame: wire.Obs) -> Heard:
-        return _HEARD[type(frame)](self, frame)
+        heard = _HEARD[type(frame)](self, frame)
+        if not heard.observations or not self._branched:
+            return heard
+        # The file shows another branch only when something is written on it.
+        self._branched = False
+        branched = normal.noted(NoteCode.BRANCH, frame.at)
+        return replace(heard, observations=(branched, *heard.observations))
 
     def prompt(self, frame: wire.Prompt) -> Heard:
         return Heard((normal.prompted(frame.text, frame.at),))
@@ -77,8 +86,9 @@ class PiLive:
     def compact(self, frame: wire.Compact) -> Heard:
         return Heard((normal.noted(NoteCode.COMPACTION, frame.at),))
 
-    def tree(self, frame: wire.Tree) -> Heard:
-        return Heard((normal.noted(NoteCode.BRANCH, frame.at),))
+    def tree(self, _: wire.Tree) -> Heard:
+        self._branched = True
+        return Heard()
 
     def ui(self, frame: wire.Ui) -> Heard:
         name = frame.title or frame.kind
