@@ -252,6 +252,11 @@ class Publisher(End):
     def __init__(self, socket: zmq.Socket[bytes], epoch: str) -> None:
         super().__init__(socket)
         self._epoch = epoch
+        self._topics: set[bytes] = set()
+
+    def wanted(self, topic: bytes) -> bool:
+        """Whether anybody listens to it, so that what nobody reads need not be made."""
+        return any(topic.startswith(prefix) for prefix in self._topics)
 
     def publish(self, topic: bytes, number: int, body: bytes) -> None:
         self._send([topic, number.to_bytes(8, "big"), body])
@@ -259,8 +264,11 @@ class Publisher(End):
     def drain(self) -> None:
         """Takes in subscriptions and welcomes newcomers."""
         while (frames := self._receive()) is not None:
-            if frames[0].startswith(b"\x01" + WELCOME_TOPIC):
-                self.publish(frames[0][1:], 0, self._epoch.encode())
+            joined, topic = frames[0][:1] == b"\x01", frames[0][1:]
+            if not topic.startswith(WELCOME_TOPIC):
+                (self._topics.add if joined else self._topics.discard)(topic)
+            elif joined:
+                self.publish(topic, 0, self._epoch.encode())
 
 
 class Welcome(Struct, frozen=True):

@@ -20,6 +20,7 @@ from ..reducer.vocabulary.ids import (
     OpaqueId,
     Position,
     SessionId,
+    SessionSeq,
     Text,
     TimeMs,
     Wire,
@@ -146,6 +147,85 @@ AnyRequest = (
     | TellAgents
 )
 AnyReply = Standing | StreamAt | Taken | AllWaiting | Refused | Done
+
+
+# --- viewer → clients, on `view.ipc` and `snap.ipc` -------------------------------------------
+
+
+class Live(Wire, frozen=True):
+    """What is only known while it lasts, and never logged: the tool that runs, the question that
+    is open, whether the agent is connected."""
+
+    tool: Label | None = None
+    tool_since: TimeMs = 0
+    waiting: Label | None = None
+    waiting_since: TimeMs = 0
+    gone: bool = False
+
+
+class SnapRequest(Wire, frozen=True, tag_field="ask"):
+    """To the viewer. Open to every process of this user, so it is decoded as untrusted."""
+
+
+class ReadSessions(SnapRequest, frozen=True, tag="sessions"):
+    pass
+
+
+class ReadView(SnapRequest, frozen=True, tag="view"):
+    """`at_seq`: as it was after that event; such a view gets no deltas."""
+
+    session_id: SessionId
+    at_seq: SessionSeq | None = None
+
+
+AnySnapRequest = ReadSessions | ReadView
+
+
+class SnapReply(Wire, frozen=True, tag_field="snap"):
+    pass
+
+
+class SessionList(SnapReply, frozen=True, tag="sessions"):
+    """`sessions`: one JSON object {session id: row}, rows as `eventlog.reader.SessionRow`."""
+
+    epoch: str
+    n: Count
+    sessions: Raw
+
+
+class Snapshot(SnapReply, frozen=True, tag="view"):
+    """`frame` is one JSON object: `session` (its row), `live`, `view`. Deltas numbered above `n`
+    in the same epoch apply to it, in order, each exactly one above the last."""
+
+    epoch: str
+    n: Count
+    session_id: SessionId
+    seq: Count
+    frame: Raw
+
+
+class NoSuchSession(SnapReply, frozen=True, tag="none"):
+    session_id: SessionId
+
+
+AnySnapReply = SessionList | Snapshot | NoSuchSession
+
+
+class Delta(Wire, frozen=True):
+    """On `view.ipc` under the session's id, or under `~sessions` for the list of sessions.
+
+    `change` is a JSON merge patch (RFC 7396, see `viewer/merge.py`) of the frame, or of the object
+    {session id: row}. `gone`: the session was purged."""
+
+    epoch: str
+    n: Count
+    session_id: SessionId
+    seq: Count
+    change: Raw
+    gone: bool = False
+
+
+# --- reading replies --------------------------------------------------------------------------
 
 
 class _Head(Struct):

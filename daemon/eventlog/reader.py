@@ -23,7 +23,7 @@ from .order import Order, OutOfOrder
 PAGE_ROWS: Final = 512
 
 
-class SessionRow(Struct, frozen=True):
+class SessionRow(Struct, frozen=True, rename="camel"):
     """One session as the list of sessions shows it; nothing is folded for this.
 
     `title` is the North Star with its source mark `title_level`; `settled` why it rests, if so.

@@ -54,12 +54,19 @@ class Desk:
     """Answers people. `agents`: pids connected as agents, as the adapter last told."""
 
     def __init__(
-        self, loop: Loop, paths: Paths, key: str, service: Service, commit: Commit
+        self,
+        loop: Loop,
+        paths: Paths,
+        key: str,
+        service: Service,
+        commit: Commit,
+        publish: Callable[[Outcome], None],
     ) -> None:
         self._loop = loop
         self._key = key
         self._service = service
         self._commit = commit
+        self._publish = publish
         self._path = paths.socket(FILE)
         self._listener: socket.socket = listen(paths, FILE)
         self._connections: dict[int, Caller] = {}
@@ -133,7 +140,9 @@ class Desk:
     def _take(self, request: Correct | SubmitByHand | Focus | Purge) -> bytes:
         service = self._service
         if isinstance(request, Purge):
-            return service.purge(request.session_id).answer
+            purged = service.purge(request.session_id)
+            self._publish(purged)
+            return purged.answer
         if isinstance(request, Correct):
             outcome = self._commit(lambda: service.correct(request.correction))
         elif isinstance(request, SubmitByHand):

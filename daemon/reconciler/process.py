@@ -54,7 +54,9 @@ class Reconciler:
         self._patches = self._bus.answerer("patch.ipc")
         self._streams = self._bus.answerer("stream.ipc")
         self._events = self._bus.publisher("events.ipc")
-        self._desk = Desk(loop, child.paths, child.key, self._service, self._commit_one)
+        self._desk = Desk(
+            loop, child.paths, child.key, self._service, self._commit_one, self._publish
+        )
         loop.watch(doorman.socket, doorman.serve)
         loop.watch(self._events.socket, self._events.drain)
         for socket in (self._patches, self._streams):

@@ -132,7 +132,8 @@ class Service:
         self.sessions.drop(session_id)
         self._described.pop(session_id, None)
         self._writer.purge(session_id)
-        return Outcome(encode(Done()))
+        note = LiveNote(session_id, "purged", self._now_ms(), after=0)
+        return Outcome(encode(Done()), live=note)
 
     # --- agents and adapters ------------------------------------------------------------------
 
