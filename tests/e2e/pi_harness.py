@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import shutil
 import socket
 import subprocess
@@ -164,3 +165,51 @@ def run(pi: Pi, home: Home, cwd: Path, *prompts: str, env: dict[str, str]) -> Ru
         out, err = child.communicate()
         err += f"\n(killed after {TIMEOUT_S} s)"
     return Run(child.returncode, out, err, time.monotonic() - began)
+
+
+# Runs in a process without ties to ours: re-parented, a clean environment, a terminal of its own.
+_AS_PERSON = """
+import fcntl, os, sys, termios
+terminal = int(sys.argv[1])
+if os.fork():
+    os._exit(0)
+os.setsid()
+fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+for fd in (0, 1, 2):
+    os.dup2(terminal, fd)
+os.execve(sys.executable, [sys.executable, "-P", "-c", CLI, *sys.argv[2:]], dict(os.environ))
+"""
+_CLI = "from wayfinder.clients.cli import main; main()"
+
+
+def as_person(environment: dict[str, str], *arguments: str) -> str:
+    """`wayfinder …` as a person at a terminal types it; returns what the terminal shows."""
+    ours, theirs = pty.openpty()
+    kept = {k: v for k, v in environment.items() if k.startswith(("WAYFINDER_", "PATH", "LANG"))}
+    command = [sys.executable, "-c", f"CLI = {_CLI!r}\n{_AS_PERSON}", str(theirs), *arguments]
+    subprocess.run(command, env=kept, pass_fds=(theirs,), check=True)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            data = os.read(ours, 1 << 12)
+        except OSError:  # the last process with that terminal has ended
+            break
+        if not data:
+            break
+        shown += data
+    os.close(ours)
+    return shown.decode()
+
+
+def cli(environment: dict[str, str], *arguments: str) -> str:
+    """`wayfinder …`, its output; fails with what it said."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _CLI, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
