@@ -18,7 +18,9 @@ _PREFIXES: Final = re.compile(
 )
 _HEX_RUN: Final = re.compile(r"[0-9a-fA-F]{32,}")
 _RUN: Final = re.compile(r"[A-Za-z0-9]{20,}")
-_TURNS_MIN: Final = 6
+# Words in camelCase turn between lower, upper and digit about every third character; random text
+# at two of three.
+_TURNS_PER_CHAR: Final = 0.45
 
 
 def looks_like_secret(name: str) -> bool:
@@ -28,9 +30,6 @@ def looks_like_secret(name: str) -> bool:
 
 
 def _is_scrambled(run: str) -> bool:
-    """Words in camelCase turn rarely between lower, upper and digit; random text all the time."""
     kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in run]
     turns = sum(1 for left, right in pairwise(kinds) if left != right)
-    return (len(set(kinds)) == 3 and turns >= _TURNS_MIN) or (
-        "d" in kinds and turns >= 2 * _TURNS_MIN - 2
-    )
+    return "d" in kinds and turns >= _TURNS_PER_CHAR * len(run)
