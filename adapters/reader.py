@@ -71,14 +71,23 @@ class Stream:
     def __init__(self, session: Session, cleaner: Cleaner, after_position: int = 0) -> None:
         self.session = session
         self.position = 0  # of the last observation read, redacted or passed over
-        self._after = after_position
+        self.after = after_position  # what is before was taken already
         self._cleaner = cleaner
+        self._first: AnyObservation | None = None
+        self._drafts: Iterator[AnyObservation] | None = None
+
+    def peek(self, *, final: bool = True) -> bool:
+        """Read as far as the first draft, so that the session knows who it is. False: none."""
+        if self._first is None:
+            self._drafts = self.session.drafts(final=final)
+            self._first = next(self._drafts, None)
+        return self._first is not None
 
     def read(self, *, final: bool = True) -> Iterator[list[AnyObservation]]:
         """What has come since the last reading, in batches of at most `BATCH`."""
         batch: list[AnyObservation] = []
-        for draft in self.session.drafts(final=final):
-            if self.position < self._after:
+        for draft in self._since(final):
+            if self.position < self.after:
                 self.position += 1
                 continue
             batch.append(draft)
@@ -87,6 +96,16 @@ class Stream:
                 batch = []
         if batch:
             yield self._clean(batch)
+
+    def _since(self, final: bool) -> Iterator[AnyObservation]:
+        if self._first is not None:
+            first, self._first = self._first, None
+            yield first
+        if self._drafts is not None:
+            begun, self._drafts = self._drafts, None
+            yield from begun
+        else:
+            yield from self.session.drafts(final=final)
 
     def _clean(self, batch: list[AnyObservation]) -> list[AnyObservation]:
         done = self._cleaner.clean(batch, self.position + 1)

@@ -85,6 +85,10 @@ class ClaudeSession:
     def unanswered(self) -> int:
         return len(self._calls)
 
+    @property
+    def offset(self) -> int:
+        return self._records.offset
+
     def drafts(self, *, final: bool = True) -> Iterator[AnyObservation]:
         for line in self._records.read(final=final):
             yield from self._line(line)

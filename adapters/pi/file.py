@@ -86,6 +86,10 @@ class PiSession:
         self._opened = False
         self._last: tuple[str | None, int] = (None, 0)  # id of the record before, losses then
 
+    @property
+    def offset(self) -> int:
+        return self._records.offset
+
     def drafts(self, *, final: bool = True) -> Iterator[AnyObservation]:
         for line in self._records.read(final=final):
             yield from self._line(line)
