@@ -9,7 +9,7 @@ Rules for editors of this file:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -107,6 +107,7 @@ def _apply_batch(session: Session, envelope: ev.Envelope, batch: list[ev.Payload
         if isinstance(payload, ev.PathDeclared | ev.HumanCorrected):
             position = payload.position
         _apply(session, envelope, payload)
+    session.corridor.settle(session.net, _born_in(batch))
     active = session.net.active_transition()
     session.patches.append(
         PatchRecord(
@@ -122,6 +123,14 @@ def _apply_batch(session: Session, envelope: ev.Envelope, batch: list[ev.Payload
             opens_window=_active_facts(session.net) != before,
         )
     )
+
+
+def _born_in(batch: list[ev.Payload]) -> Iterator[str]:
+    for payload in batch:
+        if isinstance(payload, ev.PlaceConfirmed):
+            yield payload.place.place_id
+        elif isinstance(payload, ev.TransitionProposed):
+            yield payload.transition.transition_id
 
 
 def _active_facts(net: Net) -> tuple[Any, ...] | None:
@@ -159,6 +168,7 @@ def _session_started(session: Session, envelope: ev.Envelope, started: ev.Sessio
     session.info = started.info
     session.logic_version = started.logic_version
     session.started_ts = envelope.ts
+    session.corridor.begin(started.start_place_id)
 
 
 def _root_intent_set(session: Session, envelope: ev.Envelope, root: ev.RootIntentSet) -> None:

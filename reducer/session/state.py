@@ -21,6 +21,7 @@ from ..vocabulary.ids import SessionId
 from ..vocabulary.observation import PlanItem, SessionInfo, SettleReason
 from ..vocabulary.people import HumanIntentPatch, ReceiptStage
 from ..vocabulary.terms import Channel, Level
+from .corridor import Corridor
 
 
 class EpisodeRecord(Struct, frozen=True):
@@ -102,6 +103,7 @@ class Session:
         "annotations",
         "compactions",
         "corrections",
+        "corridor",
         "episodes",
         "episodes_chain",
         "first_prompt",
@@ -136,6 +138,7 @@ class Session:
         self.started_ts = ""
         self.last_ts = ""
         self.net = Net()
+        self.corridor = Corridor()
         self.root: RootIntent | None = None
         self.roots: list[RootIntent] = []
         self.first_prompt: Prompt | None = None

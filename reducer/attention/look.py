@@ -1,0 +1,174 @@
+"""`view_of`: one session, one viewer, one language → one `View`, the same in every process."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ..alignment.situation import Situation
+from ..alignment.tensions import tensions, watches
+from ..session.state import CorrectionRecord, EpisodeRecord, Session
+from ..vocabulary.event import ViewFocused
+from ..vocabulary.terms import Level
+from . import focus, questions
+from .horizon import Horizon
+from .observed import coverage
+from .record import next_record
+from .scene import scene
+from .since import since
+from .texts import Language, text
+from .view import (
+    EpisodeView,
+    Line,
+    PlanLine,
+    ReceiptView,
+    Spine,
+    View,
+    WatchLine,
+)
+from .watch import Outside, watch_lines
+from .words import FIRST_SCREEN_WORDS_MAX, FOUR_LINES_WORDS_MAX, cost, cut, fit
+
+EPISODES_SHOWN_MAX = 200
+NO_FOCUS = ViewFocused("nobody")
+
+
+def view_of(
+    session: Session,
+    *,
+    viewer: str | None = None,
+    language: Language = "en",
+    outside: Outside | None = None,
+) -> View:
+    """Everything a client draws. `viewer` brings its pins, folds and watermark."""
+    focused = session.viewers.get(viewer or "", NO_FOCUS)
+    pinned, folded = frozenset(focused.pinned), frozenset(focused.folded)
+    situation = Situation(session)
+    horizon = Horizon(session.net, pinned)
+    tense = tuple(tensions(session, situation))
+    retired = questions.retired_paths(session)
+    watching = watch_lines(session, situation, horizon, pinned, outside or Outside(), language)
+    ways = focus.next_steps(session, pinned, language)
+    lines = _first_screen(session, ways, watching, situation, language, retired)
+    seen, why_seen = coverage(session)
+    return View(
+        session_id=session.session_id,
+        seq=session.seq,
+        revision=session.revision,
+        agent=session.info.agent if session.info else "",
+        project=session.info.project if session.info else None,
+        started_ts=session.started_ts,
+        last_ts=session.last_ts,
+        settled=session.settled.value if session.settled else None,
+        **lines,
+        alignment=situation.verdict.status,
+        next_steps=tuple(ways),
+        watches=tuple(watching),
+        answers=questions.eight(_answers(lines), language),
+        latest_ask=_latest_ask(session),
+        verdict=situation.verdict,
+        tensions=tense,
+        repeats=tuple(watches(session, situation)),
+        retired=retired,
+        spine=tuple(_spine(session)),
+        receipts=tuple(_receipt(record) for record in session.corrections.values()),
+        plan=tuple(PlanLine(item.text, item.state.value, item.reason) for item in session.plan),
+        since=since(session, focused.seen_up_to, retired, tense, language),
+        coverage=seen,
+        coverage_reason=why_seen,
+        next_record=next_record(session),
+        scene=scene(session, horizon, tense, pinned, folded),
+        episodes=tuple(_episode(r) for r in list(session.episodes.values())[-EPISODES_SHOWN_MAX:]),
+    )
+
+
+def _first_screen(
+    session: Session,
+    ways: list[focus.NextStep],
+    watching: list[WatchLine],
+    situation: Situation,
+    language: Language,
+    retired: tuple[questions.Retired, ...],
+) -> dict[str, Line]:
+    """RULES 36: goal, alignment, the four lines within 40 words, three more, 80 in all."""
+    watch = watching[0].line if watching else Line(text("nothing_watch", language), Level.OBSERVED)
+    four = {
+        "now": focus.now(session, language),
+        "why": focus.why(session, language),
+        "next": focus.next_line(ways, language),
+        "watch": watch,
+    }
+    rest = {
+        "north_star": focus.north_star(session, language),
+        "alignment_reason": questions.fits(situation.verdict, language),
+        "expected": questions.expected(session, language),
+        "if_fails": questions.if_fails(session, language),
+        "set_aside": questions.set_aside(session, retired, language),
+    }
+    fitted = _fitted(four, FOUR_LINES_WORDS_MAX)
+    spent = sum(cost(line.text) for line in fitted.values())
+    return fitted | _fitted(rest, FIRST_SCREEN_WORDS_MAX - spent)
+
+
+def _fitted(lines: dict[str, Line], words_max: float) -> dict[str, Line]:
+    texts = fit([line.text for line in lines.values()], words_max)
+    return {
+        name: replace(line, text=said)
+        for (name, line), said in zip(lines.items(), texts, strict=True)
+    }
+
+
+def _answers(lines: dict[str, Line]) -> tuple[Line, ...]:
+    order = ("north_star", "now", "why", "expected", "next", "if_fails", "set_aside")
+    return (*(lines[name] for name in order), lines["alignment_reason"])
+
+
+def _latest_ask(session: Session) -> Line | None:
+    """A later request replaces no goal; it is shown beside it (RULES 18)."""
+    latest = session.latest_prompt
+    if latest is None or latest == session.first_prompt:
+        return None
+    return Line(cut(latest.line, 20), Level.OBSERVED)
+
+
+def _spine(session: Session) -> list[Spine]:
+    net = session.net
+    return [
+        Spine(t, net.transitions[t].intent, net.transitions[t].state, seq)
+        for t, seq in focus.fired(session)
+        if t in net.transitions
+    ]
+
+
+def _receipt(record: CorrectionRecord) -> ReceiptView:
+    last = record.receipts[-1] if record.receipts else None
+    return ReceiptView(
+        correction_id=record.correction.correction_id,
+        type=record.correction.type,
+        text=record.correction.text,
+        target_id=record.correction.target_id,
+        stage=last.stage if last else None,
+        at=last.at if last else 0,
+        because=last.because if last else None,
+        undone=record.undone_by is not None,
+    )
+
+
+def _episode(record: EpisodeRecord) -> EpisodeView:
+    episode = record.episode
+    return EpisodeView(
+        id=episode.episode_id,
+        kind=episode.kind,
+        outcome=episode.outcome,
+        calls=episode.calls,
+        ended_at=episode.ended_at,
+        step_id=record.transition_id,
+        facts=tuple(
+            f"{fact.kind}:{fact.name}" + (f"={fact.result}" if fact.result else "")
+            for fact in episode.facts
+        ),
+        signatures=tuple((s.signature.sample, s.count) for s in episode.signatures),
+        refusals=tuple((r.refusal.quote, r.count) for r in episode.refusals),
+        files_read=episode.files_read,
+        files_changed=episode.files_changed,
+        moved=record.moved_by is not None,
+    )
