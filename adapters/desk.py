@@ -34,6 +34,7 @@ from .spool import Errand, Spool, key_of
 WELCOME_MS: Final = 60  # an extension waits 100 ms for it
 IDLE_CLOSE_S: Final = 30 * 60
 READ_AGAIN_S: Final = 10
+BAD_FRAMES_MAX: Final = 100  # of one connection; then it is closed
 
 Tell = Callable[[LiveNote], None]  # best effort
 AskStanding = Callable[[str], None]
@@ -107,7 +108,7 @@ class Desk:
     def turn_done(self) -> None:
         """One commit for all that was taken, then the acknowledgements and the news."""
         self._spool.commit()
-        for bound in self._bound.values():
+        for bound in list(self._bound.values()):  # one that does not read is lost on the way
             if bound.accepted > bound.acked:
                 bound.acked = bound.accepted
                 self.server.send(bound.agent, wire.Ack(bound.accepted))
@@ -225,9 +226,11 @@ class Desk:
 
     def _bad(self, agent: Agent, bad: wire.BadFrame) -> None:
         """Told, counted as a gap if it had the next number, and gone on from if we can."""
-        self._log.warning("bad frame", pid=agent.pid, code=bad.code, seq=bad.seq)
+        if agent.bad_frames == 0:
+            self._log.warning("bad frame", pid=agent.pid, code=bad.code, seq=bad.seq)
+        agent.bad_frames += 1
         bound = self._bound.get(agent)
-        if bound is None or bad.seq is None:
+        if bound is None or bad.seq is None or agent.bad_frames > BAD_FRAMES_MAX:
             return self.server.refuse(agent, bad.code, bad.expected)
         self.server.send(agent, wire.Error(bad.code, bad.expected))
         if bad.seq == bound.accepted + 1:

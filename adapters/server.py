@@ -35,12 +35,13 @@ SWEEP_MS: Final = 1_000
 class Agent:
     """One connection. `paused`: lines wait, and the peer's buffer fills, until `resume`."""
 
-    __slots__ = ("born_s", "fd", "greeted", "link", "paused", "pid", "waiting")
+    __slots__ = ("bad_frames", "born_s", "fd", "greeted", "link", "paused", "pid", "waiting")
 
     def __init__(self, link: Connection) -> None:
         self.link = link
         self.fd = link.fileno()  # kept: the loop must forget it even after the link has closed
         self.pid = link.peer.pid
+        self.bad_frames = 0
         self.born_s = time.monotonic()
         self.greeted = False
         self.paused = False
