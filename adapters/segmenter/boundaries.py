@@ -76,10 +76,12 @@ def _new_trouble(_: OpenEpisode, call: Called, before: Resume, __: Resume) -> Bo
     return Boundary.NEW_SIGNATURE if new else None
 
 
-def _third_repeat(_: OpenEpisode, call: Called, __: Resume, now: Resume) -> Boundary | None:
+def _third_repeat(_: OpenEpisode, call: Called, before: Resume, now: Resume) -> Boundary | None:
+    """Once: what the same reply fails at besides is the same third time."""
     if call.signature is None:
         return None
-    third = (key_of(call), THIRD) in now.streaks
+    streak = key_of(call), THIRD
+    third = streak in now.streaks and streak not in before.streaks
     return Boundary.THIRD_REPEAT if third else None
 
 

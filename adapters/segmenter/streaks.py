@@ -2,6 +2,7 @@
 
 A streak counts failures with one signature by one command. It ends when the approach changes:
 an edit went through, the same command passed, or the same trouble came from another command.
+Calls of one reply were decided together, so all their failures are one failure.
 Polling that succeeds, batches of edits and edit-test-edit therefore never build a streak.
 """
 
@@ -14,7 +15,8 @@ from ...reducer.vocabulary.terms import EpisodeKind, Outcome
 
 STREAKS_MAX: Final = 32
 
-# (signature digest, or digest|command ref, repeats), most recent last: `Resume.streaks` as it is.
+# (signature digest|command ref|entry id of the reply, repeats), most recent last, without what is
+# missing at the end: `Resume.streaks` as it is.
 Streaks = tuple[tuple[str, int], ...]
 
 
@@ -25,7 +27,8 @@ def after(streaks: Streaks, call: Called) -> Streaks:
     if call.signature is None:
         return _without_command(streaks, call) if call.outcome is Outcome.OK else streaks
     key = key_of(call)
-    repeats = next((count for known, count in streaks if known == key), 0) + 1
+    known = next((streak for streak in streaks if _attempt(streak[0]) == _attempt(key)), ("", 0))
+    repeats = known[1] if call.entry_id is not None and known[0] == key else known[1] + 1
     digest = call.signature.digest
     kept = tuple(streak for streak in streaks if _digest(streak[0]) != digest)
     return (*kept, (key, repeats))[-STREAKS_MAX:]
@@ -45,8 +48,14 @@ def is_edit(call: Called) -> bool:
 
 def key_of(call: Called) -> str:
     assert call.signature is not None
-    digest = call.signature.digest
-    return f"{digest}|{call.command_ref}" if call.command_ref else digest
+    parts = call.signature.digest, call.command_ref or "", call.entry_id or ""
+    return "|".join(parts).rstrip("|")
+
+
+def _attempt(key: str) -> list[str]:
+    """What is done again: the trouble and the command, whatever reply did it."""
+    digest, command_ref, _ = (*key.split("|", 2), "", "")[:3]
+    return [digest, command_ref]
 
 
 def _digest(key: str) -> str:
@@ -56,4 +65,4 @@ def _digest(key: str) -> str:
 def _without_command(streaks: Streaks, call: Called) -> Streaks:
     if call.command_ref is None:
         return streaks
-    return tuple(streak for streak in streaks if streak[0].partition("|")[2] != call.command_ref)
+    return tuple(streak for streak in streaks if _attempt(streak[0])[1] != call.command_ref)
