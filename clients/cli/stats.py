@@ -35,8 +35,10 @@ def lines(card: Scorecard) -> list[str]:
         f"steps with fitting work after them   {share(card.usefulness)}",
         f"updates that changed nothing         {share(card.idle_patches)}",
         f"coverage by quarter of the session   {', '.join(map(share, card.by_quarter))}",
-        (f"before / after a compaction          {share(card.before_compaction)} / "
-        f"{share(card.after_compaction)}"),
+        (
+            f"before / after a compaction          {share(card.before_compaction)} / "
+            f"{share(card.after_compaction)}"
+        ),
     ]
 
 

@@ -13,6 +13,8 @@ from typing import Final, cast
 
 from msgspec import Raw
 
+from ...reducer.attention.look import texts_of, view_of
+from ...reducer.attention.watch import Outside
 from ...reducer.session.fold import fold
 from ...reducer.session.state import Session
 from ...reducer.vocabulary.codec import Malformed, decode, decode_untrusted, encode
@@ -206,7 +208,7 @@ class Viewer:
         session = Session(ask.session_id)
         for envelope in self._reader.events(ask.session_id, to_seq=at_seq):
             fold(session, envelope)
-        frame = _frame_of(session, row, Live())
+        frame = _frame_of(session, row, Live(), 0)
         return encode(Snapshot(self._epoch, 0, ask.session_id, session.seq, Raw(encode(frame))))
 
     # --- frames -------------------------------------------------------------------------------
@@ -218,7 +220,8 @@ class Viewer:
         if session_id in self._sessions and self._sessions.get(session_id).seq > row.last_seq:
             self._sessions.drop(session_id)  # purged and begun anew
         session = self._sessions.catch_up(session_id)
-        return session, _frame_of(session, row, self._live.get(session_id, Live()))
+        waiting = sum(p.decision is None for p in self._reader.proposals(session_id))
+        return session, _frame_of(session, row, self._live.get(session_id, Live()), waiting)
 
     def _stats(self) -> dict[str, int]:
         return {
@@ -229,8 +232,18 @@ class Viewer:
         }
 
 
-def _frame_of(session: Session, row: SessionRow, live: Live) -> Json:
-    return {"session": plain(row), "live": plain(live), "seq": session.seq}
+def _frame_of(session: Session, row: SessionRow, live: Live, waiting: int) -> Json:
+    """What every client of a session is kept in step with. The view is worded in English; `zh`
+    holds the same texts in Chinese."""
+    outside = Outside(proposals=waiting, asking=live.waiting is not None)
+    view = view_of(session, outside=outside)
+    return {
+        "session": plain(row),
+        "live": plain(live),
+        "seq": session.seq,
+        "view": plain(view),
+        "zh": plain(texts_of(view_of(session, language="zh", outside=outside))),
+    }
 
 
 def main(child: Child) -> None:

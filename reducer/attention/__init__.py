@@ -1,7 +1,7 @@
 """What a person should see of a session now: a projection that changes nothing. Pure.
 
     look       `view_of(session, …)`: everything below, in one `View`
-    view       the shapes        delta      what changed between two views
+    view       the shapes
     focus      NOW, WHY, NEXT    watch      WATCH, ranked, each with its because
     horizon    near, mid, far    scene      nodes and arcs where they stand, with their marks
     questions  the eight answers of the specification's acceptance

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from msgspec.structs import replace
 
 from ..alignment.situation import Situation
@@ -77,8 +78,20 @@ def view_of(
         coverage_reason=why_seen,
         next_record=next_record(session),
         scene=scene(session, horizon, tense, pinned, folded),
-        episodes=tuple(_episode(r) for r in list(session.episodes.values())[-EPISODES_SHOWN_MAX:]),
+        episodes={
+            record.episode.episode_id: _episode(record)
+            for record in list(session.episodes.values())[-EPISODES_SHOWN_MAX:]
+        },
     )
+
+
+def texts_of(view: View) -> dict[str, object]:
+    """Only what is worded of a view: what a client needs of it in a second language."""
+    worded = ("north_star", "alignment_reason", "now", "why", "next", "watch", "expected",
+              "if_fails", "set_aside", "next_steps", "watches", "answers", "since")  # fmt: skip
+    whole = msgspec.to_builtins(view)
+    names = dict(zip(view.__struct_fields__, view.__struct_encode_fields__, strict=True))
+    return {names[name]: whole[names[name]] for name in worded}
 
 
 def _first_screen(

@@ -28,12 +28,19 @@ def scene(
     for record in session.episodes.values():
         if record.transition_id is not None:
             counts[record.transition_id] = counts.get(record.transition_id, 0) + 1
-    places = (_place(net, corridor, horizon, place) for place in net.places.values())
-    steps = (
-        _step(net, corridor, horizon, step, counts, in_tension, pinned, folded)
-        for step in net.transitions.values()
+    return Scene(
+        places={
+            place.place_id: _place(net, corridor, horizon, place) for place in net.places.values()
+        },
+        steps={
+            step.transition_id: _step(
+                net, corridor, horizon, step, counts, in_tension, pinned, folded
+            )
+            for step in net.transitions.values()
+        },
+        arcs={f"{arc.source} {arc.kind} {arc.target}": arc for arc in _arcs(net)},
+        tokens={token.id: token for token in _tokens(net)},
     )
-    return Scene(tuple(places), tuple(steps), tuple(_arcs(net)), tuple(_tokens(net)))
 
 
 def _place(net: Net, corridor: Corridor, horizon: Horizon, place: Place) -> PlaceView:

@@ -111,11 +111,13 @@ class TokenView(Wire, frozen=True):
     status: str
 
 
-class Scene(Wire, frozen=True):
-    places: tuple[PlaceView, ...] = ()
-    steps: tuple[StepView, ...] = ()
-    arcs: tuple[ArcView, ...] = ()
-    tokens: tuple[TokenView, ...] = ()
+class Scene(Wire, frozen=True, omit_defaults=False):
+    """Keyed, so that a delta (JSON merge patch) costs what changed and not the net."""
+
+    places: dict[str, PlaceView]
+    steps: dict[str, StepView]
+    arcs: dict[str, ArcView]
+    tokens: dict[str, TokenView]
 
 
 class Spine(Wire, frozen=True):
@@ -210,4 +212,4 @@ class View(Wire, frozen=True, omit_defaults=False):
     coverage_reason: str | None
     next_record: tuple[int, int]
     scene: Scene
-    episodes: tuple[EpisodeView, ...]
+    episodes: dict[str, EpisodeView]
