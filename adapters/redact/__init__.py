@@ -15,7 +15,8 @@ signatures, keyed references). What still has to be kept as text passes through 
     kingfisher      the second opinion, in process and offline
 
 `engine` runs them and masks *by span*: a detector that reports a capture group is no redactor.
-`worker` runs an engine in a child that can be killed, `client` talks to it. `sieve` drops hidden
+`worker` runs an engine in a child that can be killed, `link` holds its pipes (frames are drawn in
+`frames`), `client` is the way in. `sieve` drops hidden
 reasoning from parsed JSON, `hmacs` makes references that cannot be guessed back, `identifiers`
 says whether an id looks like a secret, `report` is what `python -m wayfinder.adapters.redact` says.
 

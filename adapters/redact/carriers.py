@@ -86,6 +86,17 @@ _TUPLE = re.compile(
     r"\s{0,40}(?:\w+\s{0,4}[=:]\s{0,4})?\\{0,4}[\"'][^\"'\n\\]{1,80}\\{0,4}[\"']\s{0,4},\s{0,40}"
     r"(?:\w+\s{0,4}[=:]\s{0,4})?\\{0,4}[\"'](?P<v>[^\"'\n\\]{3,200})\\{0,4}[\"']"
 )
+# The first of two literals is an account everybody knows; `PDO($dsn, 'root', '…')`.
+_ACCOUNT = re.compile(
+    r"[\"'](?:root|admin|administrator|sa|postgres|system|sysdba|ubuntu|deploy|ec2-user|service|"
+    r"guest|"
+    r"dbadmin|dbuser|mysql)\\{0,4}[\"']\s{0,4},\s{0,8}\\{0,4}[\"'](?P<v>[^\"'\n\\]{5,200})\\{0,4}"
+    r"[\"']"
+)
+_HASHED = re.compile(
+    r"(?:bcrypt|argon2\w*|scrypt|passlib|pwd_context|hasher)\.\w{0,24}\(\s{0,4}b?[\"'](?P<v>[^\"'"
+    r"\n\\]{5,200})"
+)
 _NETRC = re.compile(r"machine\s+\S+\s+login\s+\S+\s+(?:account\s+\S+\s+)?password\s+(?P<v>\S+)")
 _CODE = re.compile(r"(?:code|pin)s?\b[^\n\d]{0,24}(?<!\w)(?P<v>\d{4,8}|\d{3}[ -]\d{3})(?!\w)")
 _CODE_BEFORE = re.compile(
@@ -190,6 +201,12 @@ def _handed(value: str) -> bool:
     return shapes.grade(value) >= PHRASE and not shapes.is_worded(value)
 
 
+def _handed_surely(value: str) -> bool:
+    return shapes.grade(value) >= PHRASE and (
+        not shapes.is_worded(value) or sum(c.isdigit() for c in value) >= 2
+    )
+
+
 def _after_machine(value: str) -> bool:
     return shapes.grade(value) >= WORD or shapes.is_uuid(value)
 
@@ -201,9 +218,14 @@ def _typed(value: str) -> bool:
     return (
         shapes.grade(value) >= PHRASE
         and digits
-        and (marks or shapes.is_random(value))
-        and not shapes.is_worded(value)
+        and (marks or shapes.is_random(value) or _mixed_words(value))
     )
+
+
+def _mixed_words(value: str) -> bool:
+    """`copper.Orbit72`: words of both cases, joined, with a number behind them."""
+    joined = any(c in "._-" for c in value)
+    return joined and value[-2:].isdigit() and any(c.isupper() for c in value) and len(value) >= 8
 
 
 def _always(value: str) -> bool:
@@ -212,6 +234,12 @@ def _always(value: str) -> bool:
 
 _GATED = (
     (("auth", "credential", "login(", "signin(", "connect("), _TUPLE, _handed),
+    (
+        ("root", "admin", "sa'", 'sa"', "postgres", "system", "deploy", "guest"),
+        _ACCOUNT,
+        _handed_surely,
+    ),
+    (("bcrypt", "argon2", "scrypt", "passlib", "hasher", "pwd_context"), _HASHED, _handed_surely),
     (("machine",), _NETRC, _after_machine),
     (("password:", "passphrase"), _PROMPT, _typed),
     (("user", "login"), _USER_THEN, _typed),

@@ -10,30 +10,16 @@ dies or does not answer. If no worker can be started, everything is dropped (fai
 """
 
 import os
-import select
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from .caps import cut_range
 from .engine import Level, is_harmless
-from .frames import (
-    Birth,
-    FrameError,
-    Hello,
-    Splitter,
-    birth_frame,
-    decode_answer,
-    decode_hello,
-    request_frame,
-)
-from .spans import Redacted, Span, dropped
-from .worker import EXIT_IDLE
+from .frames import Birth, Hello
+from .link import Link, WorkerGone
+from .spans import Redacted, dropped
 
 IDLE_MS: Final = 600_000
 CPU_MS: Final = 1_000
@@ -41,8 +27,6 @@ CPU_MS: Final = 1_000
 WALL_S: Final = 5.0
 START_S: Final = 30.0
 _STARTS_MAX: Final = 2  # in a row, without a hello
-_CHUNK: Final = 256 * 1024
-_AHEAD_BYTES: Final = 1024 * 1024
 Report = Callable[[str, Mapping[str, int | str]], None]
 
 
@@ -53,14 +37,6 @@ class Counters(msgspec.Struct, frozen=True, rename="camel"):
     dropped: int
     asked: int
     kingfisher: str
-
-
-class WorkerGone(Exception):
-    """The worker ended; `idle` says that it left of its own accord, so nothing is to blame."""
-
-    def __init__(self, why: str, idle: bool = False) -> None:
-        super().__init__(why)
-        self.idle = idle
 
 
 class RedactorClient:
@@ -88,7 +64,7 @@ class RedactorClient:
         self._environ = dict(os.environ if environ is None else environ)
         self._wall_s = wall_s
         self._report = report
-        self._worker: _Worker | None = None
+        self._worker: Link | None = None
         self._hello: Hello | None = None
         self._starts = self._dropped = self._asked = 0
 
@@ -167,7 +143,7 @@ class RedactorClient:
             chars = max((len(text) for text in texts), default=0)
             self._report(event, {"texts": len(texts), "charsMax": chars})
 
-    def _ready(self) -> "_Worker | None":
+    def _ready(self) -> Link | None:
         """A worker that has said hello; None if none can be had."""
         for _ in range(_STARTS_MAX):
             if self._worker is None:
@@ -187,163 +163,14 @@ class RedactorClient:
     def _spawn(self) -> None:
         self._starts += 1
         try:
-            self._worker = _Worker(self._birth, self._environ)
+            self._worker = Link(self._birth, self._environ)
         except OSError as error:
             if self._report is not None:
                 self._report("redactor_start_failed", {"why": str(error)})
 
 
-class _Worker:
-    """The process and its two pipes; both ends of ours never block."""
-
-    def __init__(self, birth: Birth, environ: Mapping[str, str]) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", __package__ + ".worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            close_fds=True,
-            start_new_session=True,
-            env=dict(environ),
-            cwd="/",
-        )
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
-        os.set_blocking(self._in, False)
-        os.set_blocking(self._out, False)
-        self._splitter = Splitter()
-        self._frames: list[bytes] = []
-        self._outgoing = bytearray(birth_frame(birth))
-        self._hello: Hello | None = None
-        self.pid = self._process.pid
-
-    def kill(self) -> None:
-        """End the process and take its exit status; nothing is left behind."""
-        self._process.kill()
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                stream.close()
-
-    def hello(self, within_s: float) -> Hello:
-        """Wait for the hello. Raises WorkerGone."""
-        if self._hello is None:
-            self._hello = _decoded(decode_hello, self._next(time.monotonic() + within_s))
-        return self._hello
-
-    def exchange(self, texts: list[str], level: Level, wall_s: float):
-        """Yield the answers in order, sending ahead of them. Raises WorkerGone.
-
-        The worker works on the first text without an answer, so that one is to blame.
-        """
-        sent = 0
-        cuts: list[_Cut] = []
-        for answered in range(len(texts)):
-            while sent < len(texts) and len(self._outgoing) < _AHEAD_BYTES:
-                cuts.append(_Cut(texts[sent]))
-                self._outgoing += request_frame(cuts[-1].short, level)
-                sent += 1
-            answer = _decoded(decode_answer, self._next(time.monotonic() + wall_s))
-            yield cuts[answered].restored(answer)
-
-    def _next(self, deadline: float) -> bytes:
-        """The next frame, while sending what is due."""
-        while not self._frames:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise WorkerGone("redactor_overrun")
-            poll = select.poll()
-            poll.register(self._out, select.POLLIN)
-            if self._outgoing:
-                poll.register(self._in, select.POLLOUT)
-            for descriptor, event in poll.poll(left * 1000):
-                if descriptor == self._in:
-                    self._write(event)
-                elif descriptor == self._out:
-                    self._read()
-        return self._frames.pop(0)
-
-    def _write(self, event: int) -> None:
-        if event & (select.POLLERR | select.POLLHUP):
-            raise self._gone()
-        try:
-            del self._outgoing[: os.write(self._in, self._outgoing[:_CHUNK])]
-        except BlockingIOError:
-            return
-        except OSError as error:
-            raise self._gone() from error
-
-    def _read(self) -> None:
-        try:
-            chunk = os.read(self._out, _CHUNK)
-        except BlockingIOError:
-            return
-        if not chunk:
-            raise self._gone()
-        try:
-            self._frames.extend(self._splitter.feed(chunk))
-        except FrameError as error:
-            raise WorkerGone("redactor_broken_frame") from error
-
-    def _gone(self) -> WorkerGone:
-        """Why it ended, from its exit status: SIGPROF is the processor time."""
-        try:
-            status = self._process.wait(timeout=1)
-        except subprocess.TimeoutExpired:
-            return WorkerGone("redactor_closed")
-        return WorkerGone(
-            "redactor_overrun" if status == -27 else f"redactor_died:{status}", status == EXIT_IDLE
-        )
-
-
-class _Cut:
-    """A field above the cap is cut on this side, so that no frame grows beyond its bound."""
-
-    __slots__ = ("_range", "_whole", "short")
-
-    def __init__(self, text: str) -> None:
-        self._range = cut_range(text)
-        self._whole = text
-        if self._range is None:
-            self.short = text
-        else:
-            start, end = self._range
-            self.short = f"{text[:start]}[cut {end - start} characters]{text[end:]}"
-
-    def restored(self, answer: Redacted) -> Redacted:
-        """The answer with its spans in code points of the whole text, and a span for the cut."""
-        if self._range is None:
-            return answer
-        start, end = self._range
-        mark = len(self.short) - (len(self._whole) - (end - start))
-        shift = (end - start) - mark
-        spans: list[Span] = []
-        for span in answer.spans:
-            left = span.start if span.start < start + mark else span.start + shift
-            right = span.end if span.end <= start else span.end + shift
-            spans.append(
-                Span(
-                    min(left, start) if span.start < start + mark < span.end else left,
-                    right,
-                    span.rule,
-                )
-            )
-        if not any(s.start <= start and end <= s.end for s in spans):
-            spans.append(Span(start, end, "cut"))
-        return Redacted(answer.text, tuple(sorted(spans)))
-
-
-def _decoded(decode: Callable[[bytes], "msgspec.Struct"], body: bytes):
-    try:
-        return decode(body)
-    except FrameError as error:
-        raise WorkerGone("redactor_broken_frame") from error
-
-
 class TextOnly:
-    """The client for callers that want the texts alone: `redact_many(texts, level) -> list[str]`"
-    "."""
+    """The client for callers that want the texts alone, as `list[str]`."""
 
     __slots__ = ("_client",)
 

@@ -23,6 +23,8 @@ def find(view: View) -> Iterator[Hit]:
     """Yield the cells under a telling heading."""
     text = view.text
     done = 0
+    if view.names and view.has("insert"):
+        yield from _inserted(view)
     for name in view.names:
         if name.telling < MEDIUM or name.left < done:
             continue
@@ -41,6 +43,30 @@ def find(view: View) -> Iterator[Hit]:
             count = text.count(separator, start, end)
             hits, done = _rows(text, end + 1, separator, columns, count)
             yield from hits
+
+
+_INSERT = re.compile(
+    r"insert\s+into\s+\S{1,80}\s*\((?P<c>[^()]{1,400})\)\s*values\s*\((?P<v>[^()]{1,4000})\)"
+)
+_LITERAL = re.compile(
+    r"\s*(?:'(?P<q>(?:[^'\\]|\\.|'')*)'|\"(?P<d>[^\"]*)\"|(?P<b>[^,'\"]*))\s*(?:,|\Z)"
+)
+
+
+def _inserted(view: View) -> Iterator[Hit]:
+    """`INSERT INTO t (user, password) VALUES ('a', '…')`."""
+    for match in _INSERT.finditer(view.low):
+        names = [name.strip(' `"[]\n\t') for name in match["c"].split(",")]
+        columns = {i: s for i, name in enumerate(names) if (s := strength(name)) >= MEDIUM}
+        index, position, end = 0, match.start("v"), match.end("v")
+        while columns and position < end and index < len(names):
+            literal = _LITERAL.match(view.text, position, end)
+            if literal is None or literal.end() == position:
+                break
+            group = literal.lastgroup or "b"
+            if index in columns and _secret(literal[group], columns[index]):
+                yield *literal.span(group), "carrier"
+            index, position = index + 1, literal.end()
 
 
 def _separator(line: str) -> str | None:

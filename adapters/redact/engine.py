@@ -112,6 +112,7 @@ class Engine:
         if self._second is not None:
             yield from self._second(view)
         if level == 2:
+            yield from assignment.find(view, loose=True)
             yield from opaque.find(view)
 
     def _label(self, value: str, rule: str) -> str:

@@ -32,10 +32,10 @@ _DIGEST = re.compile(r"""\b(?:response|cnonce|opaque|nonce)=\\{0,4}["'](?P<v>[0-
 _AWS4 = re.compile(r"signature=(?P<v>[0-9a-f]{32,})")
 
 _COOKIE = re.compile(
-    r"""cookies?\\{0,8}["'`]?\s{0,4}(?:[:=]>?|=>)\s{0,4}\\{0,8}["'`]?(?P<v>[^\n"'`]{4,4096})"""
+    r"""cookies?\\{0,8}["'`]?\s{0,4}(?:[:=]>?|=>)\s{0,4}\\{0,8}["'`]?(?P<v>[^\n"'`\\]{4,4096})"""
 )
 _COOKIE_OPTION = re.compile(
-    r"""(?<![\w-])(?:-b|--cookie)[ =]\\{0,8}["'`]?(?P<v>[^\n"'`]{4,4096})"""
+    r"""(?<![\w-])(?:-b|--cookie)[ =]\\{0,8}["'`]?(?P<v>[^\n"'`\\]{4,4096})"""
 )
 _PAIR = re.compile(r"(?P<n>[A-Za-z0-9_.$%-]{1,64})=(?:s%3A|s:)?(?P<v>[^\s;,\"'`\\]{6,2048})")
 _TRAITS = words(

@@ -28,11 +28,13 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\x00-\x7f]+")
 _STRONG = words(
     "password passwd passphrase passcode pwd pword passwort kennwort senha parol psk otp "
     "totp mnemonic пароль 密码 密碼 口令 비밀번호 암호 パスワード "
-    "暗証番号 mypass dbpass userpass rootpass "
+    "暗証番号 passe mypass dbpass userpass rootpass "
     "adminpass smtppass mailpass mfa vnc ftppass keypass storepass pass secret secrets "
     "clientsecret appsecret secretkey privatekey requirepass masterauth bindpw rootpw "
     "userpw adminpw pw"
 )
+# Names that the split at marks would cut.
+_WHOLE = words("contraseña contrasena motdepasse mot-de-passe")
 _STRONG_END = ("password", "passwd", "passphrase", "passwort", "secret", "pwd", "passcode")
 _MEDIUM = words(
     "token jwt bearer auth cred creds credential credentials cookie sas pat apikey "
@@ -108,10 +110,19 @@ def _of_word(word: str, before: str) -> int:
     return NONE
 
 
+# The same before a bare `key` in a sentence: "API key: …".
+KEY_BEFORE_IN_PROSE = words(
+    "api access secret private auth account encryption signing master license licence service "
+    "activation product deploy webhook admin"
+)
+
+
 @lru_cache(16384)
 def strength(name: str) -> int:
     """How strongly the identifier says that what follows is a secret."""
     words = words_of(name)
+    if name.lower() in _WHOLE:
+        return STRONG
     while words and (words[-1].isdigit() or words[-1] in ("value", "val", "str", "string", "data")):
         words.pop()
     if not words or len(words) > 12 or (words[-1] in _TAIL and not _kept_tail(words)):
@@ -125,6 +136,8 @@ def strength(name: str) -> int:
         return NONE
     if any(w in ("tokens", "keys") for w in words):
         return NONE
+    if "pw" in words and any(w.isdigit() for w in words):
+        return NONE  # two letters of a generated id
     if words in (["pass"], ["auth"], ["signature"], ["license"], ["licence"]):
         return WEAK
     return best

@@ -6,7 +6,7 @@ the policy variants obey markers in the text (`kingfisher:ignore`), and the text
 trusted. Findings that are helpers of a pair (`visible == False`) are masked like any other.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -31,7 +31,7 @@ class Finding(Protocol):
 class Scans(Protocol):
     """The one method used of a scanner."""
 
-    def scan(self, data: str, *, timeout: float | None = None) -> list[Finding]: ...
+    def scan(self, data: str, *, timeout: float | None = None) -> Sequence[Finding]: ...
 
 
 class SecondOpinion:

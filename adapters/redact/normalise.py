@@ -13,7 +13,7 @@ _SUSPECT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069"
     "\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
 )
-_ESCAPED = re.compile(r"\\(?:u00|u20|u[fF][eE]|x1|033|e\[)|&(?:quot|amp|apos|#)")
+_ESCAPED = re.compile(r"\\(?:u00|u20|u[fF][eE]|x1|033|e\[)|&(?:quot|amp|apos|lt|gt|#)")
 
 _ESC = r"(?:\x1b|\\+u001[bB]|\\+x1[bB]|\\+033|\\+e(?=\[))"
 _REMOVED = (
@@ -27,14 +27,15 @@ _REMOVED = (
 _PUT_BACK = {
     "u0022": '"', "u0027": "'", "u003d": "=", "u003a": ":", "u0026": "&", "u003c": "<",
     "u003e": ">", "u002f": "/", "u002b": "+", "u0040": "@", "u0024": "$",
-    "&quot;": '"', "&#34;": '"', "&#39;": "'", "&#x27;": "'", "&apos;": "'", "&amp;": "&",
+    "&quot;": '"', "&#34;": '"', "&#39;": "'", "&#x27;": "'", "&apos;": "'",
+    "&amp;": "&", "&lt;": "<", "&gt;": ">",
     "&#61;": "=", "&#x3d;": "=", "&#58;": ":", "&#x3a;": ":", "&#x2f;": "/", "&#47;": "/",
 }  # fmt: skip
 _WORK = re.compile(
     "(?P<removed>"
     + _REMOVED
     + r")|\\+(?P<unicode>u00(?:22|27|3[dDaAcCeE]|26|2[fFbB]|40|24))"
-    + r"|(?P<entity>&(?:quot|apos|amp|#34|#39|#61|#58|#47|#[xX](?:27|3[dDaA]|2[fF]));)"
+    + r"|(?P<entity>&(?:quot|apos|amp|lt|gt|#34|#39|#61|#58|#47|#[xX](?:27|3[dDaA]|2[fF]));)"
 )
 
 

@@ -47,7 +47,7 @@ _TERM = re.compile(
 )
 _EXPRESSION = re.compile(
     r"""(?x)
-    [A-Za-z_$][\w$]*(?:(?:\.|\?\.|::|->)[A-Za-z_$][\w$]*)+[!?;,:]*     # a.b, a::b, a->b
+    [A-Za-z_$][\w$]*(?:(?:\.|\?\.|::|->)[A-Za-z_$][\w$]*)+(?<!\d\d)[!?;,:]*  # a.b, a::b, a->b
   | [A-Za-z_$][\w$.:<>]*[(\[].*                                    # call( subscript[
   | [!&*-]?[A-Za-z_$]+[!?]                                          # ident!
   | .*(?:=>|\(\)|\+\+|&&|\|\||===|!==|\?\?|\)\[|\]\(|\[\^|\\[bdswBDSW]).*
@@ -72,7 +72,7 @@ _PATH = re.compile(
 _CJK = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af].*[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
-_INVERTED = re.compile(r"[+),;:\]}]\s*[\w$(]+\W|\s")
+_INVERTED = re.compile(r"\+\s*[\w$.]+[;),\[(]|[),;:\]}]\s*[\w$(]+\W|\s")
 _UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _HEX = re.compile(r"(?i)[0-9a-f]+")
 _PIECES = re.compile(r"[A-Za-z0-9]+")
@@ -96,8 +96,7 @@ def _turns(piece: str) -> int:
 
 @lru_cache(16384)
 def is_random(token: str, least: int = 8) -> bool:
-    """Whether some piece of `token` (cut at marks) of `least` or more characters looks generated"
-    "."""
+    """Whether a piece of `token` (cut at marks), `least` or more characters, looks generated."""
     return any(_random_piece(p) for p in _PIECES.findall(token) if len(p) >= least)
 
 
@@ -128,6 +127,11 @@ def _vowels(piece: str) -> float:
 def is_uuid(token: str) -> bool:
     """Whether the token is a UUID: an identifier unless its name says otherwise."""
     return _UUID.fullmatch(token) is not None
+
+
+def is_placeholder(value: str) -> bool:
+    """`***`, `<password>`, `${DB_PASS}`, `changeme`: stands where a secret would."""
+    return _PLACEHOLDER.fullmatch(value) is not None
 
 
 def is_base64_pair(value: str) -> bool:
@@ -162,6 +166,8 @@ def grade(value: str) -> int:
         return NOTHING
     if _CJK.search(value) or _INVERTED.match(value):
         return NOTHING
+    if value.endswith("!") and is_random(value[:-1]):
+        return RANDOM
     if _EXPRESSION.fullmatch(value) or _PATH.fullmatch(value):
         return RANDOM if _random_despite(value) else NOTHING
     if is_random(value):
@@ -174,8 +180,7 @@ def grade(value: str) -> int:
 
 
 def _random_despite(value: str) -> bool:
-    """Base64 may look like a path, a key like a call: long and dense text is a secret all the sa"
-    "me."""
+    """Base64 may look like a path, a key like a call: long and dense text is a secret still."""
     longest = max(_PIECES.findall(value), key=len, default="")
     dense = len(value) >= 20 and sum(c.isalnum() for c in value) >= 0.85 * len(value)
     return dense and len(longest) >= 8 and is_random(longest) and " " not in value

@@ -128,8 +128,7 @@ TABLE = (
 
 
 def prints_secret(command: str) -> str | None:
-    """What kind of secret the command line prints, or None. Only the first 8,192 characters coun"
-    "t."""
+    """What kind of secret the command line prints, or None. The first 8,192 characters count."""
     head = command[:8192]
     for name, pattern in TABLE:
         if pattern.search(head):

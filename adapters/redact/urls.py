@@ -120,10 +120,9 @@ def find(view: View) -> Iterator[Hit]:
         for host in _HOST.finditer(text):
             floor = max(0, host.start() - 200)
             match = _USER_BEFORE.search(text[floor : host.start()])
-            if match is not None:
-                value = match["v"]
-                if shapes.grade(value) >= PHRASE and not shapes.is_worded(value):
-                    yield floor + match.start("v"), floor + match.end("v"), "userinfo"
+            certain = host[0] in ("@tcp(", "@unix(", "@//")
+            if match is not None and _handed(match["v"], certain):
+                yield floor + match.start("v"), floor + match.end("v"), "userinfo"
     if "=" in view.bag and view.has("?", "&", "#"):
         for match in _QUERY.finditer(view.low):
             left, right = match.span("v")
@@ -141,11 +140,17 @@ def _userinfo(text: str) -> Iterator[Hit]:
             yield *match.span("v"), "userinfo"
 
 
+def _handed(value: str, certain: bool) -> bool:
+    if shapes.grade(value) < PHRASE:
+        return False
+    return not shapes.is_worded(value) or (certain and sum(c.isdigit() for c in value) >= 2)
+
+
 def _example(value: str) -> bool:
     """`user:password@`, `${DB_PASS}`, `***`: documentation, not a secret."""
     if value.lower() in _EXAMPLES or value.startswith(("$", "{", "<", "%")):
         return True
-    return len(value) < 4 or (shapes.grade(value) == NOTHING and not value.isalnum())
+    return len(value) < 4 or shapes.is_placeholder(value)
 
 
 def _secret(name: str, value: str) -> bool:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from .keys import CJK_KEYWORDS, KEYWORDS, strength
 from .normalise import Normal
 
-_IDENT = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-")
+_IDENT = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-ñáéíóúüößäçã")
 _NAME_MAX = 64
 _DENSE_MIN = 16
 _BAG_MIN = 512
