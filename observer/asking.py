@@ -82,6 +82,18 @@ class Asker:
         self._sleep_ms = sleep_ms
         self._calls = 0
 
+    @property
+    def model_version(self) -> str:
+        """What remarks are signed with; one string per model and request schema."""
+        return f"{self._endpoint.model}/{SCHEMA_VERSION}"[:200]
+
+    def rest(self, *, at_once: bool = False) -> None:
+        """Lets the model child go when it was idle for long."""
+        if at_once:
+            self._caller.stop()
+        else:
+            self._caller.stop_if_idle()
+
     def ask(self, request: Request) -> Asked:
         key = self._store.cache_key(
             f"{self._endpoint.model}|{SCHEMA_VERSION}", request.key_material

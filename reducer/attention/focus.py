@@ -21,8 +21,13 @@ from .horizon import reads_met
 from .observed import doing
 from .texts import Language, text
 from .view import Line, NextStep
+from .words import cut
 
 NEXT_MAX: Final = 3
+# Parts are cut before they are joined, so that a cut never hides the other half of a sentence.
+WHY_WORDS_MAX: Final = 9
+NEXT_WORDS_MAX: Final = 6
+FAIL_WORDS_MAX: Final = 5
 PATH_STEPS_MAX: Final = 64
 
 
@@ -64,10 +69,9 @@ def why(session: Session, language: Language) -> Line:
     if active is None or active.why_now is None:
         return Line(text("why_unknown", language), Level.UNKNOWN)
     goal = session.net.goal
-    if goal is not None and goal.place_id and leads_to(session.net, active, goal.place_id):
-        said = text("why_link", language, why=active.why_now, goal=goal.text)
-    else:
-        said = text("why_no_link", language, why=active.why_now)
+    linked = goal is not None and goal.place_id and leads_to(session.net, active, goal.place_id)
+    code = "why_link" if linked else "why_no_link"
+    said = text(code, language, why=cut(active.why_now, WHY_WORDS_MAX))
     return Line(said, Level.DECLARED, node_id=active.transition_id)
 
 
@@ -144,16 +148,17 @@ def next_line(steps: list[NextStep], language: Language) -> Line:
     fail = next((step.line for step in steps if step.when == "else"), None)
     if not onward and fail is None:
         return Line(text("next_unknown", language), Level.UNKNOWN)
-    first = onward[0].text if onward else ""
+    first = cut(onward[0].text, NEXT_WORDS_MAX) if onward else ""
     source = onward[0].source if onward else Level.DECLARED
     node = onward[0].node_id if onward else None
     if fail is None:
         return Line(first, source, node_id=node)
     if fail.source is Level.UNKNOWN:
         return Line(text("then_none", language, then=first), source, node_id=node)
+    turn = cut(fail.text, FAIL_WORDS_MAX)
     if not onward:
-        return Line(text("else_only", language, fail=fail.text), source, node_id=fail.node_id)
-    said = text("then_else", language, then=first, fail=fail.text)
+        return Line(text("else_only", language, fail=turn), source, node_id=fail.node_id)
+    said = text("then_else", language, then=first, fail=turn)
     return Line(said, source, node_id=node)
 
 

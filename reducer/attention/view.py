@@ -140,16 +140,16 @@ class Retired(Wire, frozen=True):
 
 
 class ReceiptView(Wire, frozen=True, omit_defaults=False):
-    """A correction and how far it got."""
+    """A correction and how far it got; `stage` None: not sent yet."""
 
     correction_id: str
     type: CorrectionType
-    text: str | None
-    target_id: str | None
-    stage: ReceiptStage | None
     at: int
-    because: str | None
     undone: bool
+    text: str | None = None
+    target_id: str | None = None
+    stage: ReceiptStage | None = None
+    because: str | None = None
 
 
 class EpisodeView(Wire, frozen=True):
