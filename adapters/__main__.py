@@ -25,6 +25,7 @@ from ..reducer.vocabulary.observation import LiveNote
 from .agents import READERS, TRANSLATORS
 from .counter import Counter
 from .desk import Desk
+from .importer.host import ImportHost
 from .outbox import Outbox
 from .privacy import Privacy, open_privacy, warm
 from .server import AgentServer
@@ -92,6 +93,7 @@ class Process:
         loop.after(0, self._open_when_warm)
         child.ready()
         loop.run()
+        self._desk.importer.close()
         self._desk.server.close()
         self._spool.close()
         self._bus.close()
@@ -113,6 +115,14 @@ class Process:
         desk.tell = self._tell
         desk.tell_agents = self._tell_agents
         desk.push = self._counter.push
+        desk.importer = ImportHost(
+            self.loop,
+            self._spool,
+            self._child.paths,
+            self._child.log,
+            live=lambda session_id: session_id in desk.sessions,
+            push=self._counter.push,
+        )
 
     def _open_when_warm(self) -> None:
         """Until the redactor has its rules nobody is let in, and this loop stays awake. The

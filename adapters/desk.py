@@ -24,6 +24,8 @@ from ..reducer.vocabulary.terms import Coverage
 from . import wire
 from .catching_up import CatchUp, Reader, batches
 from .declared import SecretId, clean
+from .importer.frames import MARK as IMPORT
+from .importer.host import ImportHost, Refused
 from .normalise.clean import Cleaner
 from .outbox import Outbox
 from .privacy import Privacy
@@ -68,12 +70,16 @@ class Desk:
         self.outbox: Outbox
         self.ask_standing: AskStanding
         self.tell: Tell
+        self.importer: ImportHost
         self.tell_agents: Callable[[tuple[int, ...]], None]
         self.push: Callable[[str], None]
 
     # --- Listener -----------------------------------------------------------------------------
 
     def line(self, agent: Agent, data: bytes) -> None:
+        if data.startswith(IMPORT) and agent not in self._bound:
+            self._import(agent, data)
+            return
         try:
             frame = wire.decode_line(data)
         except wire.BadFrame as bad:
@@ -160,6 +166,16 @@ class Desk:
             if now_s - self._left_s.setdefault(session_id, now_s) > IDLE_CLOSE_S:
                 self._close_session(session_id)
         self.turn_done()
+
+    # --- imports ------------------------------------------------------------------------------
+
+    def _import(self, agent: Agent, data: bytes) -> None:
+        """Past sessions: a connection that asks for them never says hello."""
+        agent.greeted = True
+        try:
+            self.importer.ask(data, lambda line: self.server.send_line(agent, line))
+        except Refused as refused:
+            self.server.refuse(agent, "import", str(refused))
 
     # --- hello --------------------------------------------------------------------------------
 

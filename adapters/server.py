@@ -74,9 +74,14 @@ class AgentServer:
 
     def send(self, agent: Agent, frame: wire.AnyOut) -> None:
         """Never waits; a peer that does not read is closed."""
+        self.send_line(agent, wire.line(frame)[:-1])
+
+    def send_line(self, agent: Agent, data: bytes) -> bool:
+        """The same for a line that is ready, without its newline. False: the peer has gone."""
         if not agent.link.closed:
-            agent.link.send(wire.line(frame)[:-1])
+            agent.link.send(data)
             self._watch(agent)
+        return not agent.link.closed
 
     def refuse(self, agent: Agent, code: str, expected: str) -> None:
         """An error frame, and the end of this connection."""

@@ -1,1 +1,1 @@
-"""Claude Code: its transcripts, one file per session, sub-agents inline or in files of their own."""
+"""Claude Code: transcripts, one file per session; sub-agents inline or in files of their own."""

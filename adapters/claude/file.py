@@ -41,6 +41,7 @@ from ..files import found
 from ..jsonl import Records, Skips
 from ..normalise.args import allowed, command_of
 from ..normalise.calls import Place, RawCall, called, opaque
+from ..normalise.loose import as_dict, as_text, texts
 from ..normalise.plans import PlanLedger, Step
 from ..normalise.ports import Refs
 from ..normalise.steps import state_of, steps_of
@@ -57,7 +58,9 @@ _DELEGATES: Final = frozenset({"Task", "Agent"})
 _PLANS: Final = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 _results: Final = msgspec.json.Decoder(Result)
 
-Call = tuple[str, dict[str, Any], str | None]  # tool, allow-listed arguments, the reply's message id
+Call = tuple[
+    str, dict[str, Any], str | None
+]  # tool, allow-listed arguments, the reply's message id
 
 
 class ClaudeSession:
@@ -145,28 +148,27 @@ class ClaudeSession:
 
     def _user(self, line: Line, message: Message) -> Iterator[AnyObservation]:
         content = message.content
-        texts: list[str] = []
+        said: list[str] = []
         if isinstance(content, str):
-            texts.append(content)
+            said.append(content)
         else:
             for block in content or ():
                 if block.type == "tool_result":
                     yield from self._result(line, block)
                 elif block.type == "text" and block.text:
-                    texts.append(block.text)
+                    said.append(block.text)
                 elif block.type in ("image", "document"):
-                    texts.append(f"[{block.type}]")
+                    said.append(f"[{block.type}]")
         if line.is_compact_summary:
             return
         if line.is_meta:
             yield from self._release()
             return
-        text = next((t for t in texts if t.startswith(rules.INTERRUPTED)), None)
-        if text is not None:
+        if any(text.startswith(rules.INTERRUPTED) for text in said):
             self._speaking, self._pending = False, None
             yield Settled(0, self._at, reason=SettleReason.ABORTED)
-        elif texts:
-            yield from self._prompt(line, "\n".join(texts))
+        elif said:
+            yield from self._prompt(line, "\n".join(said))
 
     def _prompt(self, line: Line, text: str) -> Iterator[AnyObservation]:
         if rules.is_own(text):
@@ -198,9 +200,7 @@ class ClaudeSession:
 
     def _queued(self, prompt: Any, mode: str | None) -> Iterator[AnyObservation]:
         """Typed while the agent worked, delivered inside its turn."""
-        blocks = prompt if isinstance(prompt, list) else [prompt]  # pyright: ignore[reportUnknownVariableType]
-        texts = [b.get("text") if isinstance(b, dict) else b for b in blocks]  # pyright: ignore
-        text = next((t for t in texts if isinstance(t, str) and t.strip()), None)
+        text = next((each for each in texts(prompt) if each.strip()), None)
         if text is None or rules.is_own(text):
             return
         machine = mode not in (None, "prompt") or rules.is_machine(text)
@@ -274,7 +274,7 @@ class ClaudeSession:
         if len(self._recent) > RECENT_MAX:
             self._recent.popitem(last=False)
         tool, args, reply = known
-        text = excerpt(_text(block.content))
+        text = excerpt("\n".join(texts(block.content, "text")))
         more = _more(line, tool)
         shell = is_shell(tool)
         end = rules.outcome(
@@ -301,12 +301,11 @@ class ClaudeSession:
         if tool == "TodoWrite":
             steps = steps_of(args.get("todos"))
             return self._plan.whole(steps) if steps else None
-        task: Any = more.task if isinstance(more.task, dict) else {}
-        own = args.get("taskId") or task.get("id")
-        subject = args.get("subject") if isinstance(args.get("subject"), str) else ""
+        own = args.get("taskId") or as_dict(more.task).get("id")
         if own is None:
             return None
-        return self._plan.one(Step(str(subject), _state(tool, args), str(own)[:128], _why(args)))
+        subject = as_text(args.get("subject"))
+        return self._plan.one(Step(subject, _state(tool, args), str(own)[:128], _why(args)))
 
     def _sidechain(self, line: Line) -> None:
         """Inline work of a sub-agent: counted for people, part of the parent's call."""
@@ -323,19 +322,6 @@ def _state(tool: str, args: dict[str, Any]) -> PlanState:
 def _why(args: dict[str, Any]) -> str | None:
     reason = args.get("reason")
     return one_line(reason, 600) if isinstance(reason, str) and reason.strip() else None
-
-
-def _text(content: Any) -> str:
-    """A result's text: a string, or blocks of which some are texts."""
-    if isinstance(content, str):
-        return content
-    parts: list[str] = []
-    for block in content if isinstance(content, list) else ():  # pyright: ignore[reportUnknownVariableType]
-        if isinstance(block, dict) and block.get("type") == "text":  # pyright: ignore
-            text = block.get("text")  # pyright: ignore
-            if isinstance(text, str):
-                parts.append(text)
-    return "\n".join(parts)
 
 
 _NOTHING: Final = Result()

@@ -7,7 +7,7 @@ from typing import Final
 
 from ...reducer.vocabulary.observation import SettleReason
 from ...reducer.vocabulary.terms import Outcome
-from ..normalise.outcomes import provider_trouble, said
+from ..normalise.outcomes import said, settled_by
 from ..normalise.tools import is_shell
 
 INTERRUPTED: Final = "[Request interrupted by user"
@@ -87,9 +87,4 @@ def unwrapped(text: str) -> str:
 
 def api_trouble(kind: str | None, status: int | None, text: str) -> SettleReason:
     """A reply the program wrote in place of the model's."""
-    found = provider_trouble(f"{kind or ''} {status or ''} {text}")
-    return {
-        Outcome.RATE_LIMIT: SettleReason.RATE_LIMIT,
-        Outcome.PROVIDER_OUTAGE: SettleReason.OUTAGE,
-        Outcome.ABORTED: SettleReason.ABORTED,
-    }.get(found, SettleReason.ERROR) if found else SettleReason.ERROR  # fmt: skip
+    return settled_by(f"{kind or ''} {status or ''} {text}")

@@ -38,6 +38,8 @@ from ..files import found
 from ..jsonl import Records, Skips
 from ..normalise.args import allowed, command_of, picked
 from ..normalise.calls import Place, RawCall, called, opaque
+from ..normalise.loose import as_dict, as_list, as_text, texts
+from ..normalise.outcomes import settled_by
 from ..normalise.plans import PlanLedger
 from ..normalise.ports import Refs
 from ..normalise.steps import steps_of
@@ -166,19 +168,17 @@ class CodexSession:
             return
         self._last_prompt = turn, text[:400]
         self._error = None
-        yield Prompted(
-            0, self._at, line=first_line(text) or "[no text]", machine=self._subagent
-        )
+        yield Prompted(0, self._at, line=first_line(text) or "[no text]", machine=self._subagent)
 
     def _old_prompt(self, payload: Payload) -> Iterator[AnyObservation]:
-        texts = _texts(payload.content)
-        if texts and not rules.is_injected(texts[0]):
-            yield from self._prompt("\n".join(texts), None)
+        said = texts(payload.content)
+        if said and not rules.is_injected(said[0]):
+            yield from self._prompt("\n".join(said), None)
 
     def _turn(self, payload: Payload) -> Iterator[AnyObservation]:
         if payload.type == "error":
             message = payload.message if isinstance(payload.message, str) else ""
-            self._error = rules.trouble(message)
+            self._error = settled_by(message)
             return
         self._forget()
         if payload.type == "turn_aborted":
@@ -205,8 +205,7 @@ class CodexSession:
         if payload.type == "custom_tool_call":
             call = Call(tool, {}, paths=rules.patch_files(payload.input or ""))
         elif payload.type == "local_shell_call":
-            action: Any = payload.action if isinstance(payload.action, dict) else {}
-            call = Call(tool, {}, command_of(action))
+            call = Call(tool, {}, command_of(as_dict(payload.action)))
         else:
             args = allowed((payload.arguments or "").encode("utf-8", "replace"))
             command = command_of(args) if is_shell(tool) else None
@@ -234,9 +233,7 @@ class CodexSession:
         if known.tool == "update_plan":
             steps = steps_of(known.args.get("plan"))
             if steps:
-                yield Planned(
-                    0, self._at, call_id=opaque(call_id), items=self._plan.whole(steps)
-                )
+                yield Planned(0, self._at, call_id=opaque(call_id), items=self._plan.whole(steps))
 
     def _polled(
         self, call_id: str, poll: Call, payload: Payload, out: rules.Output
@@ -268,7 +265,7 @@ class CodexSession:
             if payload.status == "declined":
                 end = Outcome.REFUSED_BY_USER
         else:
-            invocation: Any = payload.invocation if isinstance(payload.invocation, dict) else {}
+            invocation = as_dict(payload.invocation)
             tool = f"mcp__{invocation.get('server')}__{invocation.get('tool')}"
             call = known or Call(tool, {})
             text, failed = _mcp_result(payload.result)
@@ -279,7 +276,7 @@ class CodexSession:
         name = item.type.replace("_", "").lower()
         call_id = item.id or ""
         if name == "usermessage":
-            yield from self._prompt("\n".join(_texts(item.content)), turn)
+            yield from self._prompt("\n".join(texts(item.content)), turn)
         elif call_id in self._told:
             return
         elif name == "commandexecution":
@@ -295,8 +292,8 @@ class CodexSession:
             failed = end is Outcome.FAILED
             yield from self._tell(call_id, call, "", Outcome.TOOL_ERROR if failed else end)
         elif name == "mcptoolcall":
-            args: Any = item.arguments if isinstance(item.arguments, dict) else {}
-            call = Call(f"mcp__{item.server or ''}__{item.tool or 'tool'}", picked(args))
+            name = f"mcp__{item.server or ''}__{item.tool or 'tool'}"
+            call = Call(name, picked(as_dict(item.arguments)))
             text, failed = _mcp_result(item.result)
             failed = failed or item.status == "failed" or item.error is not None
             end = Outcome.TOOL_ERROR if failed else Outcome.OK
@@ -305,7 +302,9 @@ class CodexSession:
             end = Outcome.TOOL_ERROR if item.status == "failed" else Outcome.OK
             yield from self._tell(call_id, Call(item.tool or "spawn_agent", {}), "", end)
         elif name == "websearch":
-            yield from self._tell(call_id, Call("web_search", {"query": item.query}), "", Outcome.OK)
+            yield from self._tell(
+                call_id, Call("web_search", {"query": item.query}), "", Outcome.OK
+            )
             self._searches += 1
         elif name in ("todolist", "plan"):
             steps = steps_of(item.items)
@@ -321,8 +320,7 @@ class CodexSession:
         if payload.type == "web_search_call" and self._searches > 0:
             self._searches -= 1
             return
-        action: Any = payload.action if isinstance(payload.action, dict) else {}
-        query = payload.query or action.get("query")
+        query = payload.query or as_dict(payload.action).get("query")
         self._searches += payload.type == "web_search_end"
         call_id = payload.call_id or payload.id or f"ws_{len(self._told) + 1}"
         yield from self._tell(call_id, Call("web_search", {"query": query}), "", Outcome.OK)
@@ -358,45 +356,32 @@ class CodexSession:
         yield called(raw, self._place)
 
 
-def _texts(content: Any) -> list[str]:
-    if isinstance(content, str):
-        return [content]
-    blocks: list[Any] = content if isinstance(content, list) else []
-    texts = [block.get("text") for block in blocks if isinstance(block, dict)]  # pyright: ignore
-    return [text for text in texts if isinstance(text, str) and text.strip()]
-
-
 def _paths(changes: Any) -> tuple[str, ...]:
     """`{path: change}` in events, `[{path, kind}]` in items."""
     if isinstance(changes, dict):
-        return tuple(str(path) for path in changes)[:64]  # pyright: ignore
-    if isinstance(changes, list):
-        paths = [c.get("path") for c in changes if isinstance(c, dict)]  # pyright: ignore
-        return tuple(path for path in paths if isinstance(path, str))[:64]
-    return ()
+        return tuple(as_dict(changes))[:64]
+    paths = [as_text(as_dict(change).get("path")) for change in as_list(changes)]
+    return tuple(path for path in paths if path)[:64]
 
 
 def _mcp_result(result: Any) -> tuple[str, bool]:
     """`{content, isError}`, in events inside `{Ok: …}` or `{Err: text}`."""
-    if not isinstance(result, dict):
-        return "", False
-    if "Err" in result:
-        return _message(result["Err"]), True  # pyright: ignore[reportUnknownArgumentType]
-    inner: Any = result.get("Ok", result)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    if not isinstance(inner, dict):
-        return "", False
-    failed = inner.get("isError") is True or inner.get("is_error") is True  # pyright: ignore
-    return "\n".join(_texts(inner.get("content"))), failed  # pyright: ignore
+    outer = as_dict(result)
+    if "Err" in outer:
+        return _message(outer["Err"]), True
+    inner = as_dict(outer.get("Ok", outer))
+    failed = inner.get("isError") is True or inner.get("is_error") is True
+    return "\n".join(texts(inner.get("content"))), failed
 
 
 def _message(value: Any) -> str:
-    if isinstance(value, dict):
-        value = value.get("message")  # pyright: ignore
-    return value if isinstance(value, str) else ""
+    return as_text(as_dict(value).get("message")) or as_text(value)
 
 
 def _id_in(path: Path) -> str | None:
-    found_id = re.search(r"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\Z", path.stem)
+    found_id = re.search(
+        r"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\Z", path.stem
+    )
     return found_id[1] if found_id else None
 
 

@@ -8,9 +8,9 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from ...reducer.vocabulary.observation import SettleReason
 from ...reducer.vocabulary.terms import Outcome
-from ..normalise.outcomes import provider_trouble, said
+from ..normalise.loose import as_dict, as_list, texts
+from ..normalise.outcomes import said
 
 _EXITED: Final = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)", re.MULTILINE)
 _RUNNING: Final = re.compile(r"^Process running with session ID (\d+)", re.MULTILINE)
@@ -18,7 +18,8 @@ _OUTPUT: Final = re.compile(r"^Output:\n", re.MULTILINE)
 _HEAD_CHARS: Final = 600
 _PATCH_FILE: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.{1,1000})$", re.MULTILINE)
 _FAILED: Final = re.compile(
-    r"apply_patch verification failed|unsupported call|execution error|failed to parse|tool call error"
+    r"apply_patch verification failed|unsupported call|execution error|failed to parse"
+    r"|tool call error"
     r"|unknown (?:process|session|agent|tool)|collab .{0,40}(?:failed|error)|missing field"
     r"|err: |error: |failed for `|unable to |invalid "
 )
@@ -42,10 +43,9 @@ class Output(Struct, frozen=True):
 def output(value: Any) -> Output:
     """A text, a text that is JSON with metadata (2025), or content blocks."""
     if isinstance(value, list):
-        parts = [b.get("text") for b in value if isinstance(b, dict)]  # pyright: ignore
-        return Output("\n".join(p for p in parts if isinstance(p, str)))
+        return Output("\n".join(texts(as_list(value))))
     if isinstance(value, dict):
-        inner: Any = value.get("content")  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+        inner = as_dict(value).get("content")
         return output(inner) if isinstance(inner, str | list) else Output("")
     if not isinstance(value, str):
         return Output("")
@@ -92,7 +92,9 @@ def outcome_of_output(out: Output) -> Outcome:
 def outcome_of_end(status: Any, exit_code: int | None, text: str) -> Outcome:
     """Of a command's end: status completed, failed or declined, and an exit code."""
     if status == "declined":
-        return Outcome.BLOCKED_BY_POLICY if "policy" in text[:_HEAD_CHARS] else Outcome.REFUSED_BY_USER
+        return (
+            Outcome.BLOCKED_BY_POLICY if "policy" in text[:_HEAD_CHARS] else Outcome.REFUSED_BY_USER
+        )
     if exit_code:
         aborted = exit_code == -1 and text.startswith("aborted")
         return Outcome.ABORTED if aborted else Outcome.FAILED
@@ -110,13 +112,3 @@ def patch_files(patch: str) -> tuple[str, ...]:
 
 def is_injected(text: str) -> bool:
     return text.lstrip().startswith(_INJECTED)
-
-
-def trouble(message: str) -> SettleReason:
-    """An `error` event: why the turn could not go on."""
-    found = provider_trouble(message)
-    return {
-        Outcome.RATE_LIMIT: SettleReason.RATE_LIMIT,
-        Outcome.PROVIDER_OUTAGE: SettleReason.OUTAGE,
-        Outcome.ABORTED: SettleReason.ABORTED,
-    }.get(found, SettleReason.ERROR) if found else SettleReason.ERROR  # fmt: skip

@@ -32,7 +32,8 @@ from ..files import found
 from ..jsonl import Records, Skips
 from ..normalise.args import allowed, command_of
 from ..normalise.calls import Place, RawCall, called, opaque
-from ..normalise.outcomes import provider_trouble
+from ..normalise.loose import as_dict, as_list, texts
+from ..normalise.outcomes import settled_by
 from ..normalise.plans import PlanLedger
 from ..normalise.ports import Refs
 from ..normalise.steps import steps_of
@@ -124,10 +125,10 @@ class GeminiSession:
         if message.type == "user":
             if message.id is None or message.id not in self._asked:
                 self._asked.add(message.id or f"#{len(self._asked)}")
-                yield from self._user(_text(message.content), message.id)
+                yield from self._user("\n".join(texts(message.content)), message.id)
         elif message.type in ("gemini", "model"):
             calls = message.tool_calls or ()
-            self._speaking = not calls and bool(_text(message.content).strip())
+            self._speaking = not calls and bool("\n".join(texts(message.content)).strip())
             for call in calls:
                 yield from self._call(call, message.id)
         elif message.type in ("info", "warning", "error"):
@@ -148,26 +149,20 @@ class GeminiSession:
             0,
             self._at,
             line=first_line(text) or "[no text]",
-            machine=self.info.relation == "subagent",
+            machine=self.info.relation == "subagent" or rules.is_machine(text),
             entry_id=opaque(entry) if entry else None,
         )
 
     def _remark(self, message: Message | Record) -> Iterator[AnyObservation]:
         """What the program said to the person: an error or a cancel ends the turn."""
-        text = _text(message.content)
+        text = "\n".join(texts(message.content))
         if message.id is not None:
             if message.id in self._asked:
                 return
             self._asked.add(message.id)
         if message.type == "error":
-            found_trouble = provider_trouble(text)
-            reason = {
-                Outcome.RATE_LIMIT: SettleReason.RATE_LIMIT,
-                Outcome.PROVIDER_OUTAGE: SettleReason.OUTAGE,
-                Outcome.ABORTED: SettleReason.ABORTED,
-            }.get(found_trouble, SettleReason.ERROR) if found_trouble else SettleReason.ERROR  # fmt: skip
             self._speaking = False
-            yield Settled(0, self._at, reason=reason)
+            yield Settled(0, self._at, reason=settled_by(text))
         elif re.match(r"Request cancell?ed", text):
             self._speaking = False
             yield Settled(0, self._at, reason=SettleReason.ABORTED)
@@ -182,14 +177,21 @@ class GeminiSession:
         self._open.pop(call_id, None)
         self._told.add(call_id)
         text, is_error = "", False
-        for part in call.result if isinstance(call.result, list) else ():  # pyright: ignore[reportUnknownVariableType]
-            answer = part.get("functionResponse") if isinstance(part, dict) else None  # pyright: ignore
-            if isinstance(answer, dict):
-                text, is_error = rules.result_text(answer.get("response"))  # pyright: ignore
+        for part in as_list(call.result):
+            answer = as_dict(as_dict(part).get("functionResponse"))
+            if answer:
+                text, is_error = rules.result_text(answer.get("response"))
                 break
         at = iso_ms(call.timestamp) or self._at
         yield from self._told_call(
-            call_id, call.name or "unnamed", allowed(call.args), text, is_error, call.status, at, entry
+            call_id,
+            call.name or "unnamed",
+            allowed(call.args),
+            text,
+            is_error,
+            call.status,
+            at,
+            entry,
         )
 
     def _told_call(
@@ -253,15 +255,6 @@ class GeminiSession:
             return call_id
         named = next((k for k, (tool, _) in self._waiting.items() if tool == name), None)
         return named or call_id or "unnamed"
-
-
-def _text(content: Any) -> str:
-    """A string, or parts of which some are texts; responses of functions are none."""
-    if isinstance(content, str):
-        return content
-    parts: list[Any] = content if isinstance(content, list) else []
-    texts = [p.get("text") if isinstance(p, dict) and not p.get("thought") else p for p in parts]  # pyright: ignore
-    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _reading(path: Path) -> str:

@@ -6,6 +6,7 @@ import re
 from typing import Any, Final
 
 from ...reducer.vocabulary.terms import Outcome
+from ..normalise.loose import as_dict, as_text
 from ..normalise.outcomes import said
 from ..normalise.tools import is_shell
 
@@ -14,13 +15,18 @@ _SIGNAL: Final = re.compile(r"^Signal: (?!\(none\))\S", re.MULTILINE)
 _WRAPPED: Final = re.compile(r"\A\s*(?:<untrusted_context>\s*)?(?:Output: )?")
 _CANCELLED: Final = re.compile(r"cancell?ed tool execution|aborted by user|was cancelled", re.I)
 # User texts the program wrote.
-_INJECTED: Final = ("<session_context>", "<hook_context>", "<system", "System: ", "This is the Gemini CLI",
+_INJECTED: Final = ("<session_context>", "<hook_context>", "<system", "This is the Gemini CLI",
                     "<background", "<editor_context")  # fmt: skip
+_MACHINE: Final = "System: "  # asks the program makes by itself
 SNAPSHOT: Final = "<state_snapshot>"
 
 
 def is_injected(text: str) -> bool:
     return text.lstrip().startswith(_INJECTED)
+
+
+def is_machine(text: str) -> bool:
+    return text.lstrip().startswith(_MACHINE)
 
 
 def is_snapshot(text: str) -> bool:
@@ -29,13 +35,11 @@ def is_snapshot(text: str) -> bool:
 
 def result_text(response: Any) -> tuple[str, bool]:
     """(text, whether it is an error) of a functionResponse's `response`."""
-    if not isinstance(response, dict):
-        return "", False
-    error: Any = response.get("error")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    answer = as_dict(response)
+    error = answer.get("error")
     if isinstance(error, str):
         return error, True
-    output: Any = response.get("output")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return (_WRAPPED.sub("", output, count=1), False) if isinstance(output, str) else ("", False)
+    return _WRAPPED.sub("", as_text(answer.get("output")), count=1), False
 
 
 def outcome(tool: str, status: str | None, text: str, is_error: bool) -> Outcome:

@@ -1,6 +1,7 @@
 """Past sessions of any known agent: found, recognised by content, read, and handed to the adapter.
 
     formats     the agents' folders in one table; which one a file belongs to
+    result      what became of a file, as structs
     tally       what one session amounts to: counts, episodes, and when we would have spoken
     reading     one file → batches of finished observations, with its tally
     say         a result as one line, and as a short report

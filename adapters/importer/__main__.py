@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import msgspec
 
+from ...daemon.lines import Lines
 from ...daemon.paths import UnsafePath, resolve
 from ...daemon.unixsock import dial
 from ...reducer.vocabulary.codec import encode
@@ -24,10 +25,12 @@ from ..privacy import open_privacy
 from ..redact.hmacs import KeyFileError
 from . import say
 from .formats import BY_AGENT, FORMATS, NotASession
-from .frames import AnyFromWorker, End, Import, Progress, Told, from_worker, line
-from .reading import Reading, Result, failed
+from .frames import LINE_BYTES_MAX, AnyFromWorker, End, Import, Progress, Told, from_worker, line
+from .reading import Reading, failed
+from .result import Result
 
 SOCKET: Final = "agent.sock"
+REQUEST_CHARS: Final = 8_000
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_NO_DAEMON: Final = 3
@@ -42,7 +45,9 @@ def main(arguments: list[str] | None = None) -> int:
         return EXIT_USAGE
     with _progress(options.json) as shown:
         try:
-            results = _here(files, options, shown) if options.dry_run else _there(files, options, shown)
+            results = (
+                _here(files, options, shown) if options.dry_run else _there(files, options, shown)
+            )
             failures = sum([_tell(result, options.json) for result in results])
         except (KeyFileError, UnsafePath) as error:
             print(f"cannot import: {error}", file=sys.stderr)
@@ -90,26 +95,40 @@ def _discovered(agent: str | None) -> Iterator[Path]:
 
 def _there(files: list[Path], options: Any, shown: Shown) -> Iterator[Result]:
     """Ask the running adapter. Raises OSError if there is none."""
-    request = Import(
-        files=tuple(map(str, files)),
-        agent=options.agent,
-        discover=options.discover,
-        follow=options.follow,
-    )
     connected = dial(resolve(), SOCKET)
     try:
-        connected.sendall(line(request))
-        for frame in _frames(connected):
-            if isinstance(frame, Progress):
-                shown(Path(frame.file).name, frame.done, frame.size)
-            elif isinstance(frame, Told):
-                yield frame.result
-            elif isinstance(frame, End):
-                if frame.why:
-                    print(frame.why, file=sys.stderr)
-                return
+        for some in _portions(files):
+            request = Import(
+                files=some, agent=options.agent, discover=options.discover, follow=options.follow
+            )
+            connected.sendall(line(request))
+            yield from _results(connected, shown)
     finally:
         connected.close()
+
+
+def _portions(files: list[Path]) -> Iterator[tuple[str, ...]]:
+    """Frames of a few KiB: the first one must fit what a hello may be."""
+    some: list[str] = []
+    for path in map(str, files):
+        if some and sum(map(len, some)) + len(path) > REQUEST_CHARS:
+            yield tuple(some)
+            some = []
+        some.append(path)
+    yield tuple(some)
+
+
+def _results(connected: socket.socket, shown: Shown) -> Iterator[Result]:
+    """Until the end of one request."""
+    for frame in _frames(connected):
+        if isinstance(frame, Progress):
+            shown(Path(frame.file).name, frame.done, frame.size)
+        elif isinstance(frame, Told):
+            yield frame.result
+        elif isinstance(frame, End):
+            if frame.why:
+                print(frame.why, file=sys.stderr)
+            return
 
 
 class _Error(msgspec.Struct):
@@ -119,8 +138,9 @@ class _Error(msgspec.Struct):
 
 
 def _frames(connected: socket.socket) -> Iterator[AnyFromWorker]:
-    with connected.makefile("rb") as stream:
-        for raw in stream:
+    lines = Lines(LINE_BYTES_MAX)
+    while data := connected.recv(1 << 16):
+        for raw in lines.feed(data):
             head = msgspec.json.decode(raw, type=_Error)
             if head.t == "error":
                 raise ConnectionRefusedError(f"{head.code}: expected {head.expected}")

@@ -29,7 +29,7 @@ from msgspec import Meta, Struct
 
 from ...reducer.vocabulary.ids import Wire
 from ...reducer.vocabulary.observation import AnyObservation, SessionInfo
-from .reading import Result
+from .result import Result
 
 VERSION: Final = 1
 FILES_MAX: Final = 10_000

@@ -8,32 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
-from ...reducer.vocabulary.ids import Count, Wire
 from ...reducer.vocabulary.observation import AnyObservation, SessionInfo
 from ..normalise.clean import Cleaner
 from ..normalise.ports import Refs
 from ..reader import Source, Stream
 from .formats import NotASession, recognise
-from .tally import Tally, Totals
+from .result import Result, Totals
+from .tally import Tally
 
 SECOND_NS: Final = 1_000_000_000
-
-
-class Result(Wire, frozen=True, omit_defaults=False):
-    """What became of one file. `error` set: nothing else says anything."""
-
-    file: str
-    agent: str | None = None
-    session_id: str | None = None
-    project: str | None = None
-    bytes: Count = 0
-    duration_ms: Count = 0
-    totals: Totals | None = None
-    unanswered: Count = 0  # calls asked for that never got a result
-    skips: dict[str, dict[str, int]] = msgspec.field(default_factory=dict[str, dict[str, int]])
-    error: str | None = None
 
 
 class Reading:
@@ -52,6 +35,7 @@ class Reading:
         self._session = self.format.open_session(source, refs)
         self._stream = Stream(self._session, cleaner, after)
         self._tally: Tally | None = Tally() if after == 0 else None
+        self._fresh = 0
         self._begun_ns = time.perf_counter_ns()
 
     @property
@@ -78,6 +62,7 @@ class Reading:
         for batch in self._stream.read(final=final):
             if self._tally is not None:
                 self._tally.take(self._session.info, batch)
+            self._fresh += len(batch)
             yield batch
 
     def result(self) -> Result:
@@ -96,6 +81,7 @@ class Reading:
             bytes=self.bytes,
             duration_ms=spent * 1000 // SECOND_NS,
             totals=totals,
+            fresh=self._fresh,
             unanswered=getattr(self._session, "unanswered", 0),
             skips=self._session.skips.summary(),
             error=error,

@@ -8,8 +8,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Final
 
-from .reading import Result
-from .tally import Totals
+from .result import Result, Totals
 
 _TROUBLES: Final = (
     ("failed", "failed"),
@@ -26,7 +25,8 @@ def line(result: Result) -> str:
     """`claude  cc-lint-loop.jsonl  15 turns, 116 calls, 6 failed · 21 episodes · silent`"""
     name = safe(PurePath(result.file).name)
     if result.totals is None:
-        return f"{result.agent or '-':<9} {name}  {safe(result.error or 'read on')}"
+        known = f"known already, {result.fresh} new facts"
+        return f"{result.agent or '-':<9} {name}  {safe(result.error or known)}"
     totals = result.totals
     parts = [f"{totals.turns} turns", f"{totals.calls} calls"]
     if totals.inner_calls:

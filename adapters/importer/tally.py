@@ -18,7 +18,6 @@ from ...reducer.alignment.tensions import tensions, watches
 from ...reducer.alignment.words import say
 from ...reducer.session.state import Session
 from ...reducer.vocabulary.episode import EpisodeItem
-from ...reducer.vocabulary.ids import Count, Wire
 from ...reducer.vocabulary.observation import (
     AnyObservation,
     Called,
@@ -30,41 +29,10 @@ from ...reducer.vocabulary.observation import (
     Settled,
 )
 from ..segmenter.segment import Segmenter, Step, segments
+from .result import Often, Said, Totals
 
 SPOKEN_MAX: Final = 200
 LISTED_MAX: Final = 20
-
-
-class Said(Wire, frozen=True, omit_defaults=False):
-    """One thing Wayfinder would have said, and after which observation."""
-
-    position: int
-    kind: str
-    words: str
-
-
-class Often(Wire, frozen=True, omit_defaults=False):
-    """A gate or a signature, as text for people, and how often it was met."""
-
-    what: str
-    outcome: str
-    count: Count
-
-
-class Totals(Wire, frozen=True, omit_defaults=False):
-    turns: Count
-    machine_turns: Count
-    calls: Count
-    inner_calls: Count
-    outcomes: dict[str, int]
-    compactions: Count
-    settled: dict[str, int]
-    gaps: Count
-    episodes: Count
-    gates: tuple[Often, ...]
-    signatures: tuple[Often, ...]
-    spoken: tuple[Said, ...]
-    positions: Count
 
 
 class Tally:

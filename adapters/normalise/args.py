@@ -12,6 +12,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
+from .loose import as_list
+
 VALUE_CHARS_MAX: Final = 8 * 1024
 
 
@@ -77,9 +79,10 @@ def command_of(args: Mapping[str, Any]) -> str | None:
     value = args.get("command") or args.get("cmd")
     if isinstance(value, str) and value:
         return value
-    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):  # pyright: ignore[reportUnknownVariableType]
-        words: list[str] = value
-        if len(words) == 3 and words[1] in ("-c", "-lc", "-Command"):
-            return words[2]
-        return " ".join(words)
-    return None
+    words = as_list(value)
+    if not words or not all(isinstance(word, str) for word in words):
+        return None
+    return words[2] if len(words) == 3 and words[1] in _SHELL_FLAGS else " ".join(words)
+
+
+_SHELL_FLAGS: Final = ("-c", "-lc", "-Command")

@@ -77,7 +77,8 @@ def _level(fact: Fact) -> Level:
 def _strings(draft: AnyObservation) -> Iterable[tuple[str, Level]]:
     if isinstance(draft, Called):
         yield draft.tool, 1
-        yield from ((fact.name, _level(fact)) for fact in draft.facts)
+        for fact in draft.facts:
+            yield fact.name, _level(fact)
         if draft.signature is not None:
             yield draft.signature.sample, 2
         if draft.refusal is not None:

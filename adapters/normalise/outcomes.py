@@ -9,31 +9,72 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ...reducer.vocabulary.observation import SettleReason
 from ...reducer.vocabulary.terms import Outcome as O
 
 _HEAD_CHARS: Final = 600
 
-_SAID: Final[tuple[tuple[re.Pattern[str], O], ...]] = tuple(
-    (re.compile(pattern, re.IGNORECASE), outcome)
-    for pattern, outcome in (
-        (r"sibling tool call errored|cancelled: parallel tool call", O.SIBLING_FAILED),
-        (r"user (?:doesn't want|does not want|rejected|declined|denied|refused|chose not|dismissed)"
-         r"|(?:rejected|denied|cancell?ed|declined|refused|dismissed) by (?:the )?user"
-         r"|user cancell?ed|tool use was rejected|request was rejected by the user", O.REFUSED_BY_USER),
-        (r"request interrupted by user|command aborted|operation aborted|tool execution aborted"
-         r"|tool execution was (?:aborted|cancelled|interrupted)|^aborted\b|\babort(?:ed)? by user"
-         r"|interrupted by user|prompt was aborted|signal is aborted|was interrupted|aborterror", O.ABORTED),
-        (r"phase boundary|blocked by|denied by|not allowed in \w+ mode|plan mode (?:is active|restricts)"
-         r"|read-only (?:mode|sandbox)|permission to use .{1,80} (?:has been|was) denied"
-         r"|requires? (?:your )?approval|requested permissions? to|hook (?:blocked|denied|error)"
-         r"|prevented by|disallowed|is not permitted|policy (?:denied|violation|forbids)|forbidden by"
-         r"|rejected by (?:policy|sandbox|hook)|sandbox denied|mode gate|not permitted in"
-         r"|outside (?:of )?the (?:workspace|project)(?: root)?|escapes the workspace"
-         r"|because (?:of|your) permission|haven't granted|auto-denied|guard(?:rail)? (?:blocked|refused)"
-         r"|is (?:disabled|restricted) (?:by|in)|was blocked\b|blocked for security"
-         r"|only allowed working directories|in don't ask mode", O.BLOCKED_BY_POLICY),
-    )
-)  # fmt: skip
+
+def _any(outcome: O, *sentences: str) -> tuple[re.Pattern[str], O]:
+    return re.compile("|".join(sentences), re.IGNORECASE), outcome
+
+
+_SAID: Final[tuple[tuple[re.Pattern[str], O], ...]] = (
+    _any(
+        O.SIBLING_FAILED,
+        r"sibling tool call errored",
+        r"cancelled: parallel tool call",
+    ),
+    _any(
+        O.REFUSED_BY_USER,
+        r"user (?:doesn't|does not) want",
+        r"user (?:rejected|declined|denied|refused|chose not|dismissed)",
+        r"(?:rejected|denied|cancell?ed|declined|refused|dismissed)"
+        r" by (?:the )?user\b(?! approval)",
+        r"user cancell?ed",
+        r"tool use was rejected",
+    ),
+    _any(
+        O.ABORTED,
+        r"request interrupted by user",
+        r"(?:command|operation|tool execution) aborted",
+        r"tool execution was (?:aborted|cancelled|interrupted)",
+        r"^aborted\b",
+        r"\babort(?:ed)? by user",
+        r"interrupted by user",
+        r"prompt was aborted",
+        r"signal is aborted",
+        r"was interrupted",
+        r"aborterror",
+    ),
+    _any(
+        O.BLOCKED_BY_POLICY,
+        r"phase boundary",
+        r"(?:blocked|denied|prevented|disallowed|forbidden) by",
+        r"rejected by (?:policy|sandbox|hook|user approval)",
+        r"not (?:allowed|permitted) in \w+ mode",
+        r"plan mode (?:is active|restricts)",
+        r"read-only (?:mode|sandbox)",
+        r"permission to use .{1,80} (?:has been|was) denied",
+        r"requires? (?:your )?approval",
+        r"requested permissions? to",
+        r"haven't granted",
+        r"hook (?:blocked|denied|error)",
+        r"is not permitted",
+        r"policy (?:denied|violation|forbids)",
+        r"sandbox denied",
+        r"outside (?:of )?the (?:workspace|project)(?: root)?",
+        r"escapes the workspace",
+        r"auto-denied",
+        r"guard(?:rail)? (?:blocked|refused)",
+        r"is (?:disabled|restricted) (?:by|in)",
+        r"was blocked\b",
+        r"blocked for security",
+        r"only allowed working directories",
+        r"in don't ask mode",
+        r"specified a rule which prevents",
+    ),
+)
 
 _RATE: Final = re.compile(
     r"rate.?limit|too many requests|\b429\b|usage limit|quota (?:exceeded|exhausted)"
@@ -66,3 +107,16 @@ def provider_trouble(message: str) -> O | None:
     if _OUTAGE.search(head):
         return O.PROVIDER_OUTAGE
     return O.ABORTED if _ABORTED.search(head) else None
+
+
+_SETTLED: Final = {
+    O.RATE_LIMIT: SettleReason.RATE_LIMIT,
+    O.PROVIDER_OUTAGE: SettleReason.OUTAGE,
+    O.ABORTED: SettleReason.ABORTED,
+}
+
+
+def settled_by(message: str) -> SettleReason:
+    """Why a turn could not go on, by what the failed request said."""
+    found = provider_trouble(message)
+    return _SETTLED[found] if found is not None else SettleReason.ERROR

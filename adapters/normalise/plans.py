@@ -25,11 +25,15 @@ DROPPED_MAX: Final = 32
 ALIKE: Final = 0.5  # Dice likeness of character pairs
 
 STATES: Final[dict[str, PlanState]] = {
-    **dict.fromkeys(("pending", "todo", "open", "not_started", "queued", "blocked"), PlanState.PENDING),
-    **dict.fromkeys(("in_progress", "in-progress", "inprogress", "active", "doing", "running", "current"), PlanState.ACTIVE),
-    **dict.fromkeys(("completed", "complete", "done", "finished", "checked"), PlanState.DONE),
-    **dict.fromkeys(("cancelled", "canceled", "deleted", "dropped", "skipped", "abandoned", "removed"), PlanState.DROPPED),
-}  # fmt: skip
+    word: state
+    for words, state in (
+        ("pending todo open not_started queued blocked", PlanState.PENDING),
+        ("in_progress in-progress inprogress active doing running current", PlanState.ACTIVE),
+        ("completed complete done finished checked", PlanState.DONE),
+        ("cancelled canceled deleted dropped skipped abandoned removed", PlanState.DROPPED),
+    )
+    for word in words.split()
+}
 _WORDS: Final = re.compile(r"\w+")
 
 

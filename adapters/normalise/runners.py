@@ -82,6 +82,14 @@ def _seen(found: re.Match[str]) -> Iterator[Name]:
     yield TR, found["n"], None
 
 
+def _traced(word: str) -> str:
+    return rf".{{0,200}}\b{word}(?:[_.]?name)?[\"']?\s*[=:]\s*[\"']?(?P<n>\w[\w./:@-]{{1,120}})"
+
+
+_MARKED: Final = r"\s*(?P<r>[✓✔√✕✗✖×]) (?P<n>\S.{0,200}?)(?:\s+\(?\d[\d.]*\s?m?s\)?)?$"
+_TSC: Final = r"(?P<f>[^\s(:]{1,300})[(:]\d+[,:]\d+\)?(?:: | - )error (?P<n>TS\d+)"
+_MYPY: Final = r"(?P<f>[^\s:]{1,300}\.pyi?):\d+: error: .{0,300}\[(?P<n>[\w-]+)\]$"
+_ESLINT: Final = r"\s+\d+:\d+\s+(?P<r>error|warning)\s.{1,300}\s(?P<n>[@\w-]+(?:/[\w-]+)*)\s*$"
 Take = Callable[[re.Match[str]], Iterator[Name]]
 # (words of which one must stand in the text, line shape, what it says): the words keep the cost
 # of all that is no report near nothing.
@@ -91,12 +99,13 @@ _LINES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], Take], ...]] = tuple
         # pytest
         ("::", r"(?P<n>\S+::\S.{0,300}?)\s+(?P<r>PASSED|FAILED|ERROR|XPASS)\b", _both(T)),
         ("::", r"(?:FAILED|ERROR) (?P<n>\S+::\S+?)(?: - (?P<m>.{1,160}))?$", _pytest_short),
-        ("E  ", r"E\s{2,}(?P<n>(?:\w+\.)*\w*(?:Error|Exception|Failed)\b.{0,160}|assert .{1,160})", _failed(A)),
+        ("E  ", r"E\s{2,}(?P<n>[\w.]*(?:Error|Exception|Failed)\b.{0,160})", _failed(A)),
+        ("E  ", r"E\s{2,}(?P<n>assert .{1,160})", _failed(A)),
         # unittest
         (" ... ", r"(?P<n>\w+) \([\w.]+\)(?: .{0,120})? \.\.\. (?P<r>ok|FAIL|ERROR)$", _both(T)),
         ("FAIL:", r"(?:FAIL|ERROR): (?P<n>\w+) \([\w.]+\)", _failed(T)),
         # jest, vitest, mocha, node:test
-        ("✓|✔|√|✕|✗|✖|×", r"\s*(?P<r>[✓✔√✕✗✖×]) (?P<n>\S.{0,200}?)(?:\s+\(?\d[\d.]*\s?m?s\)?)?$", _both(T)),
+        ("✓|✔|√|✕|✗|✖|×", _MARKED, _both(T)),
         ("● ", r"\s*● (?P<n>[^›]{1,160} › .{1,200})$", _failed(T)),
         (" > ", r"\s*FAIL\s+(?P<n>\S.{0,200}? > .{1,200})$", _failed(T)),
         ("PASS", r"\s*(?P<r>PASS|FAIL)\s+(?P<n>\S+\.[cm]?[jt]sx?)(?:\s+\(.{1,40}\))?$", _both(F)),
@@ -111,12 +120,12 @@ _LINES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], Take], ...]] = tuple
         # TAP
         ("ok 1 ", r"\s*(?P<r>ok|not ok) \d+ (?:- )?(?P<n>[^#\s].{0,200}?)(?: # .*)?$", _both(T)),
         # tsc, gcc, ruff, eslint
-        ("error TS", r"(?P<f>[^\s(:]{1,300})[(:]\d+[,:]\d+\)?(?:: | - )error (?P<n>TS\d+)", _compiler),
+        ("error TS", _TSC, _compiler),
         (": error", r"(?P<f>[^\s:]{1,300}):\d+:\d+: (?:fatal )?error: (?P<n>.{1,120})", _compiler),
         (".go:", r"(?P<f>\S{1,300}\.go):\d+:\d+: (?P<n>.{1,120})", _compiler),
         (".py:", r"(?P<f>[^\s:]{1,300}\.py):\d+:\d+: (?P<n>[A-Z]{1,4}\d{2,4})\b", _compiler),
-        (": error:", r"(?P<f>[^\s:]{1,300}\.pyi?):\d+: error: .{0,300}\[(?P<n>[\w-]+)\]$", _compiler),
-        ("error", r"\s+\d+:\d+\s+(?P<r>error|warning)\s.{1,300}\s(?P<n>[@\w-]+(?:/[\w-]+)*)\s*$", _rule),
+        (": error:", _MYPY, _compiler),
+        ("error", _ESLINT, _rule),
         # rspec, phpunit, maven
         ("rspec ", r"rspec (?P<n>\./\S{1,200})", _failed(T)),
         ("[ERROR]", r"\[ERROR\]\s+(?P<n>[\w.]+Test\w*[.:]\w+)", _failed(T)),
@@ -125,8 +134,8 @@ _LINES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], Take], ...]] = tuple
         ("Error", r"\s*(?:Uncaught )?(?P<n>AssertionError(?: \[\w+\])?: .{1,160})$", _failed(A)),
         ("expect(", r"\s*(?:Error: )?(?P<n>expect\(.{1,160})$", _failed(A)),
         # traces
-        ("span=|span:|span_name|span.name|span\": ", r".{0,200}\bspan(?:[_.]?name)?[\"']?\s*[=:]\s*[\"']?(?P<n>[\w][\w./:@-]{1,120})", _seen),
-        ("trace=|trace:|trace_name|trace.name|trace\": ", r".{0,200}\btrace(?:[_.]?name)?[\"']?\s*[=:]\s*[\"']?(?P<n>[\w][\w./:@-]{1,120})", _seen),
+        ("span=|span:|span_name|span.name|span\": ", _traced("span"), _seen),
+        ("trace=|trace:|trace_name|trace.name|trace\": ", _traced("trace"), _seen),
     )
 )  # fmt: skip
 
@@ -150,7 +159,8 @@ _VERDICTS: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], FactResult], ...]
         ("error TS", r"^[^\n]{1,300}\berror TS\d+: ", FAIL),
         ("npm ", r"^npm (?:ERR!|error) (?:code|Lifecycle|Test failed)", FAIL),
         ("make", r"^make(?:\[\d+\])?: \*\*\* ", FAIL),
-        ("[ERROR]|BUILD FAILED", r"^\[ERROR\] .{0,80}(?:BUILD FAILURE|Failed to execute goal)|^BUILD FAILED", FAIL),
+        ("[ERROR]", r"^\[ERROR\] .{0,80}(?:BUILD FAILURE|Failed to execute goal)", FAIL),
+        ("BUILD FAILED", r"^BUILD FAILED", FAIL),
         ("===", r"^=+ .{0,120}\b\d+ passed\b.{0,80} =+$", PASS),
         (" passed", r"^\d+ passed\b.{0,60} in [\d.]+s", PASS),
         ("Ran ", r"^Ran \d+ tests? in [^\n]{1,40}\n\nOK", PASS),

@@ -17,13 +17,61 @@ from .shell_tables import KINDS, KINDS_2, RUNNERS, SCRIPT_WORDS, SUBCOMMANDS, WR
 
 CHARS_MAX: Final = 8 * 1024
 SEGMENTS_MAX: Final = 24
-TRIMMERS: Final = frozenset({"tail", "head", "grep", "egrep", "rg", "tee", "cat", "less", "sort",
-                             "uniq", "wc", "sed", "awk", "cut", "tr", "column", "jq", "xargs"})  # fmt: skip
+# Programs at the end of a pipe that only choose what is shown.
+TRIMMERS: Final = frozenset(
+    [
+        "tail",
+        "head",
+        "grep",
+        "egrep",
+        "rg",
+        "tee",
+        "cat",
+        "less",
+        "sort",
+        "uniq",
+        "wc",
+        "sed",
+        "awk",
+        "cut",
+        "tr",
+        "column",
+        "jq",
+        "xargs",
+    ]
+)
 # A compound line is called after the strongest thing it does.
 _STRENGTH: Final = (K.TEST, K.BUILD, K.INSTRUMENT, K.EDIT, K.RUN, K.SEARCH, K.INSPECT)
-_SILENT: Final = frozenset({"cd", "echo", "printf", "export", "set", "source", ".", "true", ":",
-                            "sleep", "pushd", "popd", "exit", "wait", "unset", "alias", "test",
-                            "[", "[[", "for", "done", "fi", "case", "esac", "in", "read"})  # fmt: skip
+_SILENT: Final = frozenset(
+    [
+        "cd",
+        "echo",
+        "printf",
+        "export",
+        "set",
+        "source",
+        ".",
+        "true",
+        ":",
+        "sleep",
+        "pushd",
+        "popd",
+        "exit",
+        "wait",
+        "unset",
+        "alias",
+        "test",
+        "[",
+        "[[",
+        "for",
+        "done",
+        "fi",
+        "case",
+        "esac",
+        "in",
+        "read",
+    ]
+)
 
 _TOKEN: Final = re.compile(
     r"""\\.|'[^']*'?|"(?:[^"\\]|\\.)*"?|\$\((?:[^()]|\([^()]*\))*\)?|`[^`]*`?"""
@@ -146,7 +194,9 @@ def _unwrapped(words: list[str]) -> list[str]:
             while words and (words[0].startswith("-") or (skip and words[0][:1].isdigit())):
                 words = words[1:]
             continue
-        rest = next((r for h, r in RUNNERS if h == program and words[1 : 1 + len(r)] == list(r)), None)
+        rest = next(
+            (r for h, r in RUNNERS if h == program and words[1 : 1 + len(r)] == list(r)), None
+        )
         if rest is not None:
             words = words[1 + len(rest) :]
             while words and words[0].startswith("-"):

@@ -15,6 +15,13 @@ from .ports import Refs
 from .text import LINE_CHARS, excerpt, first_line, masked, one_line, plain
 
 TROUBLES: Final = frozenset({Outcome.FAILED, Outcome.TOOL_ERROR})
+# Words that make a line telling when nothing better stands in the output.
+_WORDS: Final = (
+    "command not found", "No such file or directory", "[Pp]ermission denied", "ENOENT", "EACCES",
+    "[Cc]annot find", "not found", "not allowed", "[Cc]ould not", "[Ff]ailed", "FAILED",
+    "Traceback", "refused", "timed out", "not logged in", "[Uu]nable to", "[Pp]arse [Ee]rror",
+    "verification failed", "[Ii]nvalid",
+)  # fmt: skip
 # Most telling first. Each matches within one line.
 _TELLING: Final = tuple(
     re.compile(pattern, re.MULTILINE)
@@ -37,8 +44,7 @@ _TELLING: Final = tuple(
         r"^panic: .{1,300}$|^thread '.{1,80}' panicked.{0,200}$",
         r"^npm (?:ERR!|error) (?:code|Missing|missing) .{1,300}$",
         r"^(?:fatal|FATAL|error|Error|ERROR)[:!\s].{1,300}$",
-        r"^.{0,200}(?:command not found|No such file or directory|Permission denied|ENOENT|EACCES"
-        r"|cannot find|not found|not allowed|could not|Could not|failed|FAILED|Traceback|refused).{0,200}$",
+        r"^.{0,200}(?:" + "|".join(_WORDS) + r").{0,200}$",
     )
 )
 # Lines that only repeat that something failed.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ...reducer.vocabulary.observation import PlanState
+from .loose import as_dict, as_list
 from .plans import STATES, Step
 from .text import one_line
 
@@ -17,13 +18,11 @@ _TEXTS: Final = (
 def steps_of(value: object) -> list[Step]:
     """A list of steps: objects with a text and a state, or plain texts."""
     steps: list[Step] = []
-    for item in value if isinstance(value, list) else []:  # pyright: ignore[reportUnknownVariableType]
+    for item in as_list(value):
         if isinstance(item, str) and item.strip():
             steps.append(Step(item, PlanState.PENDING))
-        elif isinstance(item, dict):
-            step = step_of(item)  # pyright: ignore[reportUnknownArgumentType]
-            if step is not None:
-                steps.append(step)
+        elif (step := step_of(as_dict(item))) is not None:
+            steps.append(step)
     return steps
 
 

@@ -25,8 +25,13 @@ _SPACES: Final = re.compile(r"\s+")
 # What changes between two showings of the same trouble, in the order of masking.
 _MASKS: Final = (
     (re.compile(r"https?://[^\s\"'<>)\]]+"), "<url>"),
-    (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"), "<time>"),
-    (re.compile(r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"), "<id>"),
+    (
+        re.compile(
+            r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+        ),
+        "<time>",
+    ),
+    (re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"), "<id>"),
     (re.compile(r"(?<![\w<])(?:[A-Za-z]:)?(?:~|\.{1,2})?(?:[\\/][\w.@%+~-]+){2,}[\\/]?"), "<path>"),
     (re.compile(r"(?<![\w<])(?:[\w.@+-]+/)+[\w.@+-]+"), "<path>"),
     (re.compile(r"\b0x[0-9a-fA-F]+\b|\b(?=[0-9a-f]*\d)(?=[0-9]*[a-f])[0-9a-f]{7,64}\b"), "<hex>"),

@@ -63,18 +63,21 @@ _EXACT: Final[dict[str, K]] = {
     ), K.DELEGATE),
 }  # fmt: skip
 # Words inside a name, in order: the first that stands in it decides.
-_WORDS: Final[tuple[tuple[re.Pattern[str], K], ...]] = (
-    (re.compile(r"(?:^|_)(?:todo|todos|plan|phase|milestone)(?:_|$)"), K.PLAN),
-    (re.compile(r"(?:^|_)(?:ask|question|questions|confirm|elicit)(?:_|$)"), K.ASK),
-    (re.compile(r"(?:^|_)(?:subagent|agent|agents|delegate|spawn|handoff)(?:_|$)"), K.DELEGATE),
-    (re.compile(r"(?:^|_)(?:debug|debugger|breakpoint|profile|trace)(?:_|$)"), K.INSTRUMENT),
-    (re.compile(r"(?:^|_)(?:test|tests|pytest|jest|vitest)(?:_|$)"), K.TEST),
-    (re.compile(r"(?:^|_)(?:build|compile|lint|typecheck|diagnostics)(?:_|$)"), K.BUILD),
-    (re.compile(r"(?:^|_)(?:edit|write|patch|replace|insert|create|update|delete|rename)(?:_|$)"), K.EDIT),
-    (re.compile(r"(?:^|_)(?:search|grep|find|glob|query)(?:_|$)"), K.SEARCH),
-    (re.compile(r"(?:^|_)(?:read|get|list|view|open|fetch|show|browse|snapshot|screenshot|ls)(?:_|$)"), K.INSPECT),
-    (re.compile(r"(?:^|_)(?:exec|execute|run|shell|bash|command|eval|deploy|send)(?:_|$)"), K.RUN),
-)  # fmt: skip
+_WORDS: Final[tuple[tuple[frozenset[str], K], ...]] = tuple(
+    (frozenset(words.split()), kind)
+    for words, kind in (
+        ("todo todos plan phase milestone", K.PLAN),
+        ("ask question questions confirm elicit", K.ASK),
+        ("subagent agent agents delegate spawn handoff", K.DELEGATE),
+        ("debug debugger breakpoint profile trace", K.INSTRUMENT),
+        ("test tests pytest jest vitest", K.TEST),
+        ("build compile lint typecheck diagnostics", K.BUILD),
+        ("edit write patch replace insert create update delete rename", K.EDIT),
+        ("search grep find glob query", K.SEARCH),
+        ("read get list view open fetch show browse snapshot screenshot ls", K.INSPECT),
+        ("exec execute run shell bash command eval deploy send", K.RUN),
+    )
+)
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NOT_WORD: Final = re.compile(r"[^a-z0-9]+")
 
@@ -86,8 +89,9 @@ def kind_of(tool: str) -> K:
     exact = _EXACT.get(base)
     if exact is not None:
         return exact
-    words = _NOT_WORD.sub("_", _CAMEL.sub("_", tool.rpartition("__")[2]).lower())
-    return next((kind for pattern, kind in _WORDS if pattern.search(words)), K.OTHER)
+    own = tool[:200].rpartition("__")[2]
+    words = frozenset(_NOT_WORD.split(_CAMEL.sub("_", own).lower()))
+    return next((kind for named, kind in _WORDS if not named.isdisjoint(words)), K.OTHER)
 
 
 @lru_cache(maxsize=1024)

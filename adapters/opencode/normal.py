@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -28,7 +28,8 @@ from ...reducer.vocabulary.observation import (
 from ...reducer.vocabulary.terms import Outcome
 from ..normalise.args import allowed, command_of
 from ..normalise.calls import Place, RawCall, at_ms, called, opaque
-from ..normalise.outcomes import provider_trouble, said
+from ..normalise.loose import as_dict, as_list, as_text
+from ..normalise.outcomes import said, settled_by
 from ..normalise.plans import PlanLedger
 from ..normalise.steps import steps_of
 from ..normalise.text import excerpt, first_line
@@ -95,7 +96,7 @@ def ended(part: Part, at: float, place: Place, plan: PlanLedger) -> Iterator[Any
         entry_id=part.message_id,
         command=command_of(args) if is_shell(tool) else None,
         paths=_patch_files(state) if tool == "apply_patch" else (),
-        inner_calls=len(more.summary) if isinstance(more.summary, list) else 0,  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+        inner_calls=len(as_list(more.summary)),
     )
     yield called(raw, place)
     if tool == "todowrite" and end is Outcome.OK:
@@ -136,12 +137,5 @@ def _trouble(error: Error) -> SettleReason:
         return SettleReason.ABORTED
     if error.name == "MessageOutputLengthError":
         return SettleReason.LENGTH
-    data: Any = error.data if isinstance(error.data, dict) else {}
-    message = data.get("message")
-    status = data.get("statusCode")
-    found = provider_trouble(f"{status or ''} {message if isinstance(message, str) else ''}")
-    return {
-        Outcome.RATE_LIMIT: SettleReason.RATE_LIMIT,
-        Outcome.PROVIDER_OUTAGE: SettleReason.OUTAGE,
-        Outcome.ABORTED: SettleReason.ABORTED,
-    }.get(found, SettleReason.ERROR) if found else SettleReason.ERROR  # fmt: skip
+    data = as_dict(error.data)
+    return settled_by(f"{data.get('statusCode') or ''} {as_text(data.get('message'))}")

@@ -24,6 +24,7 @@ from ...reducer.vocabulary.observation import AnyObservation, NoteCode, Opened, 
 from ..files import found
 from ..jsonl import Records, Skips
 from ..normalise.calls import Place
+from ..normalise.loose import as_dict, as_list
 from ..normalise.plans import PlanLedger
 from ..normalise.ports import Refs
 from ..reader import Format, Losses, Source, iso_ms, project_of, session_id
@@ -75,7 +76,9 @@ class PiSession:
 
     def __init__(self, source: Source, refs: Refs) -> None:
         self.skips = Skips()
-        self.info = SessionInfo(session_id(AGENT, source.session or _id_in(source.path), source.path), AGENT)
+        self.info = SessionInfo(
+            session_id(AGENT, source.session or _id_in(source.path), source.path), AGENT
+        )
         self.unanswered = 0  # calls asked for that never got a result (aborted replies, live tail)
         self._records = Records(source.path, Line, self.skips)
         self._losses = Losses(self.skips)
@@ -155,10 +158,10 @@ class PiSession:
         patches: list[str] = []
         for block in calls:
             assert block.id is not None and block.name is not None
-            args = block.arguments if isinstance(block.arguments, dict) else {}  # pyright: ignore[reportUnknownVariableType]
             if len(self._calls) >= CALLS_MAX:
                 del self._calls[next(iter(self._calls))]
-            self._calls[block.id] = normal.pick_args(block.name, args), line.id  # pyright: ignore[reportUnknownArgumentType]
+            args = normal.pick_args(block.name, as_dict(block.arguments))
+            self._calls[block.id] = args, line.id
             if block.name == normal.PATCH_TOOL:
                 patches.append(block.id)
         self.unanswered += len(calls)
@@ -211,20 +214,22 @@ def _decoded(data: bytes) -> dict[str, Any]:
         value = sieve(msgspec.json.decode(data)).value
     except (msgspec.DecodeError, RecursionError):
         return {}
-    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+    return as_dict(value)
 
 
 def _inner_calls(details: dict[str, Any]) -> int:
-    count = 0
-    results = details.get("results")
-    for result in results if isinstance(results, list) else ():  # pyright: ignore[reportUnknownVariableType]
-        messages = result.get("messages") if isinstance(result, dict) else None  # pyright: ignore
-        for message in messages if isinstance(messages, list) else ():  # pyright: ignore
-            if isinstance(message, dict) and message.get("role") == "assistant":  # pyright: ignore
-                content = message.get("content")  # pyright: ignore
-                if isinstance(content, list):
-                    count += sum(isinstance(b, dict) and b.get("type") == "toolCall" for b in content)  # pyright: ignore
-    return count
+    messages = [
+        as_dict(message)
+        for result in as_list(details.get("results"))
+        for message in as_list(as_dict(result).get("messages"))
+    ]
+    blocks = [
+        as_dict(block)
+        for message in messages
+        if message.get("role") == "assistant"
+        for block in as_list(message.get("content"))
+    ]
+    return sum(block.get("type") == "toolCall" for block in blocks)
 
 
 def _text(content: str | list[Block] | None) -> str:

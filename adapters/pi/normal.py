@@ -36,7 +36,7 @@ from ...reducer.vocabulary.observation import (
 )
 from ...reducer.vocabulary.terms import Outcome
 from ..normalise.calls import Place, RawCall, at_ms, called, opaque
-from ..normalise.outcomes import provider_trouble, said
+from ..normalise.outcomes import said, settled_by
 from ..normalise.plans import PlanLedger, Step
 from ..normalise.steps import steps_of
 from ..normalise.text import first_line, plain
@@ -158,18 +158,10 @@ def _settle_reason(stop_reason: str, calls: int, error: str) -> SettleReason | N
     if stop_reason == "aborted":
         return SettleReason.ABORTED
     if stop_reason == "error":
-        trouble = provider_trouble(error)
-        return _TROUBLE.get(trouble, SettleReason.ERROR) if trouble else SettleReason.ERROR
+        return settled_by(error)
     if calls:
         return None
     return SettleReason.LENGTH if stop_reason == "length" else SettleReason.STOP
-
-
-_TROUBLE: Final = {
-    Outcome.RATE_LIMIT: SettleReason.RATE_LIMIT,
-    Outcome.PROVIDER_OUTAGE: SettleReason.OUTAGE,
-    Outcome.ABORTED: SettleReason.ABORTED,
-}
 
 
 def _command(end: Ended) -> str | None:
