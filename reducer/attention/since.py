@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..alignment.tension import Tension
 from ..alignment.verdict import sequence_of
 from ..net.standing import Standing, standing
@@ -9,6 +11,8 @@ from ..session.state import Session
 from ..vocabulary.terms import Level
 from .texts import Language, sentence, text
 from .view import Line, Retired
+
+_HOLDS: Final = (Standing.CLAIMED, Standing.SATISFIED, Standing.VERIFIED)
 
 
 def since(
@@ -23,27 +27,39 @@ def since(
         return ()
     revision = max((p.revision for p in session.patches if p.seq <= seen_up_to), default=0)
     lines = (
-        _met(session, revision, language),
+        _met(session, seen_up_to, revision, language),
         _set_aside(session, revision, retired, language),
         _opened(session, seen_up_to, tense, language),
     )
     return tuple(line for line in lines if line is not None)
 
 
-def _met(session: Session, revision: int, language: Language) -> Line | None:
+def _met(session: Session, seen_up_to: int, revision: int, language: Language) -> Line | None:
+    """Conditions that hold by now and were reached or set after the viewer looked."""
     net = session.net
+    ended = _ended(session)
     met = [
         place
         for place in net.places.values()
-        if place.changed_revision > revision
-        and standing(net, place.place_id)
-        in (Standing.CLAIMED, Standing.SATISFIED, Standing.VERIFIED)
+        if standing(net, place.place_id) in _HOLDS
+        and (place.changed_revision > revision or ended.get(place.claimed_by, 0) > seen_up_to)
     ]
     if not met:
         return None
-    newest = max(met, key=lambda place: place.changed_revision)
+    newest = max(met, key=lambda place: ended.get(place.claimed_by, 0))
     said = text("since_met", language, label=newest.label)
     return _line(said, len(met), Level.DECLARED, newest.place_id, language)
+
+
+def _ended(session: Session) -> dict[str | None, int]:
+    """Firing → the event at which it was over: the first patch that left it."""
+    found: dict[str | None, int] = {}
+    before: str | None = None
+    for patch in session.patches:
+        if before is not None and patch.firing_id != before:
+            found[before] = patch.seq
+        before = patch.firing_id
+    return found
 
 
 def _set_aside(
