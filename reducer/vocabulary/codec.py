@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -84,6 +85,11 @@ def _bounded_int(digits: str) -> int:
     return int(digits)
 
 
+# "… - at `$.ops[0].toId`", or of a mapping's key "… - at `key` in `$.ops[0].entryMap`". The words
+# before it may quote the input, so only the very end counts.
+_WHERE: Final = re.compile(r"(?s)(.*) - at `(?:key` in `)*(\$[^`]*)`\Z")
+
+
 def _explained(error: msgspec.ValidationError) -> Malformed:
-    message, _, path = str(error).partition(" - at `")
-    return Malformed(message, path.rstrip("`") or "$")
+    told = _WHERE.match(str(error))
+    return Malformed(told[1], told[2]) if told else Malformed(str(error))

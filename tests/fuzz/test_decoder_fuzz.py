@@ -1,7 +1,7 @@
 """The one decoder, fuzzed: a million inputs near good ones; only Malformed ever comes out.
 
-Two processes, half a million inputs each, about half a minute on two busy cores. A failure prints
-the input. `WAYFINDER_FUZZ` changes the number of inputs.
+Two processes, half a million inputs each: about 20 s on two free cores, a minute on busy ones. A
+failure prints the input. `WAYFINDER_FUZZ` changes the number of inputs.
 """
 
 from __future__ import annotations

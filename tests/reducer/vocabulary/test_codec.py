@@ -75,6 +75,18 @@ def test_accepts_what_the_specification_writes() -> None:
     assert decode_untrusted(encode(patch), GraphPatch) == patch
 
 
+def test_a_wrong_key_of_a_map_is_told_by_the_map_s_path() -> None:
+    """Where a mapping's key is wrong, the path names the mapping, whatever the input quotes."""
+    op = {"op": "refine_transition", "transitionId": "tr_a", "subnet": {}}
+    maps = {"entryMap": {"no id": "pl_a"}, "successExitMap": {"pl_b": "pl_c"}}
+    with pytest.raises(Malformed) as caught:
+        decode_untrusted(changed(ops=[{**op, **maps}]), GraphPatch)
+    assert caught.value.path == "$.ops[0].entryMap"
+    with pytest.raises(Malformed) as caught:
+        decode_untrusted(changed(**{"a - at `$.b` or so": 1}), GraphPatch)
+    assert caught.value.path == "$"
+
+
 @pytest.mark.parametrize("spelling", ["Information Need", "information_need", "InformationNeed"])
 def test_spaced_type_names_are_accepted(spelling: str) -> None:
     """Agents may write type names with spaces or underscores; one member is meant (RULES 8)."""
