@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..alignment.verdict import Verdict
 from ..net.state import Net, Transition
 from ..session.state import Session
+from ..vocabulary.people import CorrectionType
 from ..vocabulary.terms import AlignmentStatus, Channel, Level, TransitionState
 from .focus import failure_branch
 from .texts import Language, sentence, text
@@ -69,7 +70,14 @@ def retired_paths(session: Session) -> tuple[Retired, ...]:
     ]
     gone.sort(key=lambda step: (step.changed_revision, step.born))
     by = {patch.revision: patch.source for patch in session.patches}
-    return tuple(_retired(net, step, by.get(step.changed_revision)) for step in gone)
+    paths = [_retired(net, step, by.get(step.changed_revision)) for step in gone]
+    # A person's word on an active step stands before the agent has left the step.
+    for lock in net.locks.values():
+        step = net.transitions.get(lock.target_id or "")
+        if lock.type is CorrectionType.RETIRE and step is not None and step not in gone:
+            reason = lock.text or ""
+            paths.append(Retired(step.transition_id, step.intent, reason, Level.HUMAN))
+    return tuple(paths)
 
 
 def _retired(net: Net, step: Transition, source: Channel | None) -> Retired:
