@@ -68,7 +68,8 @@ def _play(daemon: OwnDaemon, recording: Recording, speed: float) -> None:
                 _say(who, what, elapsed)
         _bar(sent, total)
 
-    Feed(daemon.sock, recording, base_ms=base_ms, speed=speed, on_sent=show).play()
+    feed = Feed(daemon.sock, recording, base_ms=base_ms, speed=speed, on_sent=show)
+    feed.play()
     _bar(0, 0)
 
 
