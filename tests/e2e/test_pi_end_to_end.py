@@ -26,6 +26,7 @@ from wayfinder.reducer.vocabulary.terms import TransitionState
 pytestmark = pytest.mark.node
 
 TOOL = "update_action_path"
+SCREEN = ("northStar", "now", "why", "next", "watch", "expected", "ifFails", "setAside")
 COMMIT_S = 60  # gross: how long a commit may take before the test gives up
 
 
@@ -122,6 +123,16 @@ def test_the_story_reaches_the_person(pi: Pi, home: Home, repo: Path, daemon: Ow
     assert active is not None
     assert active.transition_id == "tr_verify"
     cli(daemon.environment, "replay", session.session_id, "--verify")
+    brief = json.loads(cli(daemon.environment, "brief", session.session_id, "--json"))
+    told = {name: (brief[name]["text"], brief[name]["source"]) for name in SCREEN}
+    assert told["northStar"] == ("Login survives a token refresh, with proof", "declared")
+    assert told["now"] == ("Run the regression suite and look for side effects", "declared")
+    assert told["why"][0].startswith("The refresh test passes; now the old logins must")
+    assert told["next"][0].startswith("Hand over the repair")
+    assert "else Narrow the repair" in told["next"][0]
+    assert told["ifFails"] == ("Narrow the repair to the refresh handler", "declared")
+    assert told["setAside"][0].startswith("Keep the new token on the client (Two client changes")
+    assert brief["alignment"] == "aligned"
 
 
 def test_the_path_goes_on_with_the_next_prompt(
@@ -247,7 +258,7 @@ def test_a_daemon_killed_in_the_middle_loses_nothing(
         def told(messages: list[dict[str, Any]]) -> dict[str, Any]:
             nonlocal waits
             waits += 1
-            there = "Your queued update_action_path call call_14: applied" in json.dumps(messages)
+            there = "Your queued update_action_path call call_15: applied" in json.dumps(messages)
             return {"again": not there, "calls": [call(100 + waits, "bash", command="sleep 0.1")]}
 
         turns = [*story[:6], kill, *story[7:12], restart, told, *story[13:]]
