@@ -39,7 +39,12 @@ class Follower:
         self._ask()
 
     def snapshot(self, snapshot: Snapshot | SessionList) -> bool:
-        """True if the frame is in step now. Deltas kept since the welcome are applied."""
+        """True if the frame is in step now. Deltas kept since the welcome are applied.
+
+        One that is older than the frame (asked for twice, answered late) changes nothing.
+        """
+        if self.in_step and snapshot.epoch == self._epoch and snapshot.n <= self._n:
+            return True
         raw = snapshot.frame if isinstance(snapshot, Snapshot) else snapshot.sessions
         self.frame = _decode(bytes(raw))
         self._epoch, self._n = snapshot.epoch, snapshot.n

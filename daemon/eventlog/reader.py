@@ -154,6 +154,13 @@ class Reader:
         )
         return [Proposal(*row) for row in self._rows(sql, session_id)]
 
+    def waiting_proposals(self, session_id: str) -> int:
+        sql = (
+            "SELECT count(*) FROM patch_proposals JOIN sessions USING (session_key)"
+            " WHERE session_id = ? AND decision IS NULL"
+        )
+        return self._row(sql, session_id)[0]
+
     def counts(self, session_id: str) -> dict[str, int]:
         """How many rows of each kind stand beside the events of a session."""
         tables = ("answers", "patch_proposals", "rejections", "empty_updates")

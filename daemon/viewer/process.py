@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import Final, cast
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from ...reducer.attention.look import texts_of, view_of
 from ...reducer.attention.watch import Outside
@@ -47,6 +47,14 @@ LIVE_MAX: Final = 256
 DRAIN_MAX: Final = 1_000
 
 
+class Facts(Struct, frozen=True):
+    """All that a frame is made from, cheap to read: equal facts, equal frame."""
+
+    row: SessionRow | None
+    live: Live
+    proposals: int
+
+
 class Viewer:
     def __init__(self, child: Child, loop: Loop) -> None:
         self._log = child.log
@@ -63,6 +71,7 @@ class Viewer:
         self._live: dict[str, Live] = {}
         self._moved: set[str] = set()
         self._told_ms: dict[str, float] = {}
+        self._known: dict[str, Facts] = {}
         self._timer = False
         self._told = 0
         loop.watch(self._events.socket, self._hear)
@@ -109,7 +118,8 @@ class Viewer:
         assert number is not None, "a dropped frame always differs"
         self._publish(session_id.encode(), session_id, number, seq=0, gone=True)
         self._frames.drop(session_id)
-        self._tell_list(session_id)
+        self._known.pop(session_id, None)
+        self._tell_list(session_id, None)
 
     # --- telling ------------------------------------------------------------------------------
 
@@ -118,8 +128,8 @@ class Viewer:
         for session_id in list(self._moved):
             if now_ms - self._told_ms.get(session_id, 0.0) >= TELL_EVERY_MS:
                 self._moved.discard(session_id)
-                self._told_ms[session_id] = now_ms
-                self._tell(session_id)
+                if self._tell(session_id):
+                    self._told_ms[session_id] = now_ms
         if self._moved and not self._timer:
             self._timer = True
             self._loop.after(TELL_EVERY_MS, self._on_timer)
@@ -128,27 +138,37 @@ class Viewer:
         self._timer = False
         self._tell_what_is_due()
 
-    def _tell(self, session_id: str) -> None:
-        topic = session_id.encode()
-        self._tell_list(session_id)
-        if not self._deltas.wanted(topic):
+    def _tell(self, session_id: str) -> bool:
+        """Whether there was something new. One batch of events wakes us several times."""
+        facts = self._facts(session_id)
+        if self._known.get(session_id) == facts:
+            return False
+        self._known[session_id] = facts
+        self._tell_list(session_id, facts.row)
+        if self._deltas.wanted(session_id.encode()):
+            self._tell_frame(session_id, facts)
+        else:
             self._frames.drop(session_id)
-            return
-        made = self._frame(session_id)
-        if made is None:
-            return
-        session, frame = made
+        return True
+
+    def _tell_frame(self, session_id: str, facts: Facts) -> Json | None:
+        """Brings everybody who listens to what is known now; the frame, if there is one."""
+        frame = self._frame(session_id, facts)
+        if frame is None:
+            return None
         number = self._frames.update(session_id, frame)
         if number is not None:
-            self._publish(topic, session_id, number, session.seq)
+            self._publish(session_id.encode(), session_id, number, frame["seq"])
+        return frame
 
-    def _tell_list(self, session_id: str) -> None:
-        row = self._reader.session(session_id)
-        rows = {key: value for key, value in self._rows.items() if key != session_id}
-        self._rows = rows if row is None else {**rows, session_id: plain(row)}
+    def _tell_list(self, session_id: str, row: SessionRow | None) -> None:
+        if row is None:
+            self._rows.pop(session_id, None)
+        else:
+            self._rows[session_id] = plain(row)
         if not self._deltas.wanted(SESSIONS_TOPIC):
             self._list.drop(LIST_KEY)
-        elif (number := self._list.update(LIST_KEY, self._rows)) is not None:
+        elif (number := self._list.update(LIST_KEY, dict(self._rows))) is not None:
             self._publish(SESSIONS_TOPIC, session_id, number, seq=0)
 
     def _publish(
@@ -187,19 +207,20 @@ class Viewer:
 
     def _answer_list(self) -> bytes:
         """As it was last told, which is at most one `TELL_EVERY_MS` behind the log."""
-        n = self._list.snapshot(LIST_KEY, self._rows)
+        n = self._list.snapshot(LIST_KEY, dict(self._rows))
         return encode(SessionList(self._epoch, n, Raw(encode(self._rows))))
 
     def _answer_view(self, session_id: str) -> bytes:
-        made = self._frame(session_id)
-        if made is None:
+        """Everybody else is told first, so that one number means one frame."""
+        facts = self._facts(session_id)
+        if self._frames.kept(session_id):
+            frame = self._tell_frame(session_id, facts)
+        else:
+            frame = self._frame(session_id, facts)
+        if frame is None:
             return encode(NoSuchSession(session_id))
-        session, frame = made
-        number = self._frames.update(session_id, frame) if self._frames.kept(session_id) else None
-        if number is not None:
-            self._publish(session_id.encode(), session_id, number, session.seq)
         n = self._frames.snapshot(session_id, frame)
-        return encode(Snapshot(self._epoch, n, session_id, session.seq, Raw(encode(frame))))
+        return encode(Snapshot(self._epoch, n, session_id, frame["seq"], Raw(encode(frame))))
 
     def _answer_past(self, ask: ReadView, at_seq: int) -> bytes:
         row = self._reader.session(ask.session_id)
@@ -208,20 +229,25 @@ class Viewer:
         session = Session(ask.session_id)
         for envelope in self._reader.events(ask.session_id, to_seq=at_seq):
             fold(session, envelope)
-        frame = _frame_of(session, row, Live(), 0)
+        frame = _frame_of(session, Facts(row, Live(), 0))
         return encode(Snapshot(self._epoch, 0, ask.session_id, session.seq, Raw(encode(frame))))
 
     # --- frames -------------------------------------------------------------------------------
 
-    def _frame(self, session_id: str) -> tuple[Session, Json] | None:
-        row = self._reader.session(session_id)
+    def _facts(self, session_id: str) -> Facts:
+        return Facts(
+            self._reader.session(session_id),
+            self._live.get(session_id, Live()),
+            self._reader.waiting_proposals(session_id),
+        )
+
+    def _frame(self, session_id: str, facts: Facts) -> Json | None:
+        row = facts.row
         if row is None or row.last_seq == 0:
             return None
         if session_id in self._sessions and self._sessions.get(session_id).seq > row.last_seq:
             self._sessions.drop(session_id)  # purged and begun anew
-        session = self._sessions.catch_up(session_id)
-        waiting = sum(p.decision is None for p in self._reader.proposals(session_id))
-        return session, _frame_of(session, row, self._live.get(session_id, Live()), waiting)
+        return _frame_of(self._sessions.catch_up(session_id), facts)
 
     def _stats(self) -> dict[str, int]:
         return {
@@ -232,14 +258,14 @@ class Viewer:
         }
 
 
-def _frame_of(session: Session, row: SessionRow, live: Live, waiting: int) -> Json:
+def _frame_of(session: Session, facts: Facts) -> Json:
     """What every client of a session is kept in step with. The view is worded in English; `zh`
     holds the same texts in Chinese."""
-    outside = Outside(proposals=waiting, asking=live.waiting is not None)
+    outside = Outside(proposals=facts.proposals, asking=facts.live.waiting is not None)
     view = view_of(session, outside=outside)
     return {
-        "session": plain(row),
-        "live": plain(live),
+        "session": plain(facts.row),
+        "live": plain(facts.live),
         "seq": session.seq,
         "view": plain(view),
         "zh": plain(texts_of(view_of(session, language="zh", outside=outside))),

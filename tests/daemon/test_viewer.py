@@ -70,6 +70,17 @@ def test_a_follower_is_right_or_knows_that_it_is_not(steps: list[tuple[str, Any]
     assert follower.frame == now
 
 
+def test_a_late_snapshot_does_not_turn_the_clock_back() -> None:
+    """A second answer to an impatient client is older than what it has: dropped."""
+    follower = Follower()
+    follower.welcome()
+    follower.snapshot(Snapshot("one", 5, "pi-1", 1, Raw(b'{"a":1}')))
+    follower.delta(Delta("one", 6, "pi-1", 1, Raw(b'{"a":2}')))
+    follower.snapshot(Snapshot("one", 5, "pi-1", 1, Raw(b'{"a":1}')))
+    assert follower.frame == {"a": 2} and follower.in_step
+    assert follower.delta(Delta("one", 7, "pi-1", 1, Raw(b'{"a":3}')))
+
+
 def test_another_epoch_makes_a_follower_ask_again() -> None:
     """Numbers of another viewer's life mean nothing, even if they would fit."""
     follower = Follower()
