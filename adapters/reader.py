@@ -5,6 +5,7 @@
         discover() -> Iterator[Source]         the sessions of this machine, newest first
         recognises(head: bytes) -> bool        by content: the first 64 KiB of a file
         open_session(source, refs) -> Session  never raises on content
+        sources(path) -> Iterator[Source]      only where a file may hold several sessions
 
     Session                                    one file (with its side files), read again and again
         info: SessionInfo                      complete after the first `drafts`
@@ -63,6 +64,8 @@ class Format(Struct, frozen=True):
     recognises: Callable[[bytes], bool]
     discover: Callable[[], Iterator[Source]]
     open_session: Callable[[Source, Refs], Session]
+    # The sessions in a file, where there may be several.
+    sources: Callable[[Path], Iterator[Source]] | None = None
 
 
 class Stream:

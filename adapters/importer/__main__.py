@@ -21,10 +21,11 @@ from ...daemon.paths import UnsafePath, resolve
 from ...daemon.unixsock import dial
 from ...reducer.vocabulary.codec import encode
 from ..normalise.clean import Cleaner
-from ..privacy import open_privacy
+from ..privacy import Privacy, open_privacy
+from ..reader import Source
 from ..redact.hmacs import KeyFileError
 from . import say
-from .formats import BY_AGENT, FORMATS, NotASession
+from .formats import BY_AGENT, NotASession, discovered, sources
 from .frames import LINE_BYTES_MAX, AnyFromWorker, End, Import, Progress, Told, from_worker, line
 from .reading import Reading, failed
 from .result import Result
@@ -75,22 +76,26 @@ def _here(files: list[Path], options: Any, shown: Shown) -> Iterator[Result]:
     paths.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     privacy = open_privacy(paths)
     cleaner = Cleaner(privacy.redactor)
-    for path in [*files, *(_discovered(options.agent) if options.discover else ())]:
+    for path in files:
         try:
-            reading = Reading(path, options.agent, cleaner, privacy.refs)
-            reading.prepare()
-            for _ in reading.batches():
-                shown(path.name, reading.offset, reading.bytes)
-            yield reading.result()
+            for source in sources(path, options.agent):
+                yield _read(source, privacy, cleaner, shown)
         except (NotASession, OSError) as error:
             yield failed(path, error)
+    if options.discover:
+        for source in discovered(options.agent):
+            yield _read(source, privacy, cleaner, shown)
 
 
-def _discovered(agent: str | None) -> Iterator[Path]:
-    for format_ in FORMATS:
-        if agent in (None, format_.agent):
-            for source in format_.discover():
-                yield source.path
+def _read(source: Source, privacy: Privacy, cleaner: Cleaner, shown: Shown) -> Result:
+    try:
+        reading = Reading(source, cleaner, privacy.refs)
+        reading.prepare()
+        for _ in reading.batches():
+            shown(source.path.name, reading.offset, reading.bytes)
+        return reading.result()
+    except (NotASession, OSError) as error:
+        return failed(source.path, error)
 
 
 def _there(files: list[Path], options: Any, shown: Shown) -> Iterator[Result]:

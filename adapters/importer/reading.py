@@ -12,7 +12,7 @@ from ...reducer.vocabulary.observation import AnyObservation, SessionInfo
 from ..normalise.clean import Cleaner
 from ..normalise.ports import Refs
 from ..reader import Source, Stream
-from .formats import NotASession, recognise
+from .formats import BY_AGENT, NotASession
 from .result import Result, Totals
 from .tally import Tally
 
@@ -20,21 +20,14 @@ SECOND_NS: Final = 1_000_000_000
 
 
 class Reading:
-    """Iterate `batches`, then ask for `result`. Raises NotASession or OSError at birth only."""
+    """Iterate `batches`, then ask for `result`. Raises OSError at birth only."""
 
-    def __init__(
-        self, path: Path, agent: str | None, cleaner: Cleaner, refs: Refs, after: int = 0
-    ) -> None:
-        if not path.is_file():
-            raise NotASession("not a plain file")
-        status = path.stat()
-        self.path = path
-        self.bytes = status.st_size
-        self.format = recognise(path, agent)
-        source = Source(self.format.agent, path, None, status.st_mtime, status.st_size)
-        self._session = self.format.open_session(source, refs)
-        self._stream = Stream(self._session, cleaner, after)
-        self._tally: Tally | None = Tally() if after == 0 else None
+    def __init__(self, source: Source, cleaner: Cleaner, refs: Refs) -> None:
+        self.source = source
+        self.bytes = source.path.stat().st_size
+        self._session = BY_AGENT[source.agent].open_session(source, refs)
+        self._stream = Stream(self._session, cleaner)
+        self._tally: Tally | None = Tally()
         self._fresh = 0
         self._begun_ns = time.perf_counter_ns()
 
@@ -74,8 +67,8 @@ class Reading:
             totals, self._tally = self._tally.totals(), None
         error = "nothing in it could be understood" if totals and not totals.positions else None
         return Result(
-            file=os.fspath(self.path),
-            agent=self.format.agent,
+            file=os.fspath(self.source.path),
+            agent=self.source.agent,
             session_id=self._session.info.session_id,
             project=self._session.info.project,
             bytes=self.bytes,

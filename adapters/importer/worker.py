@@ -17,7 +17,8 @@ from ...daemon.paths import Paths
 from ...reducer.vocabulary.observation import AnyObservation
 from ..normalise.clean import Cleaner
 from ..privacy import open_privacy
-from .formats import FORMATS, NotASession
+from ..reader import Source
+from .formats import NotASession, discovered, sources
 from .frames import (
     Batch,
     Closed,
@@ -46,8 +47,8 @@ class Worker:
 
     def run(self) -> None:
         followed: list[Reading] = []
-        for path in _files(self._request):
-            reading = self._one(path)
+        for source in self._sources():
+            reading = self._one(source)
             if reading is not None and self._request.follow:
                 followed.append(reading)
         while followed:  # until the adapter goes, or is told to stop us
@@ -56,12 +57,21 @@ class Worker:
                 self._feed(reading, final=False)
         self._say(End())
 
-    def _one(self, path: Path) -> Reading | None:
+    def _sources(self) -> Iterator[Source]:
+        for path in map(Path, self._request.files):
+            try:
+                yield from sources(path, self._request.agent)
+            except (NotASession, OSError) as error:
+                self._say(Told(failed(path, error)))
+        if self._request.discover:
+            yield from discovered(self._request.agent)
+
+    def _one(self, source: Source) -> Reading | None:
         try:
-            reading = Reading(path, self._request.agent, self._cleaner, self._privacy.refs)
+            reading = Reading(source, self._cleaner, self._privacy.refs)
             self._open(reading)
         except (NotASession, OSError) as error:
-            self._say(Told(failed(path, error)))
+            self._say(Told(failed(source.path, error)))
             return None
         final = not self._request.follow
         self._feed(reading, final=final)
@@ -73,7 +83,7 @@ class Worker:
     def _open(self, reading: Reading) -> None:
         """Nothing is redacted before it is known how much of it is wanted."""
         reading.prepare(final=not self._request.follow)
-        answer = self._ask(Open(os.fspath(reading.path), reading.info))
+        answer = self._ask(Open(os.fspath(reading.source.path), reading.info))
         if answer.refused is not None:
             raise NotASession(answer.refused)
         reading.skip_to(answer.after or 0)
@@ -82,7 +92,7 @@ class Worker:
         for batch in reading.batches(final=final):
             for part in _parts(batch):
                 self._ask(Batch(reading.info.session_id, part))
-            self._say(Progress(os.fspath(reading.path), reading.offset, reading.bytes))
+            self._say(Progress(os.fspath(reading.source.path), reading.offset, reading.bytes))
 
     def _ask(self, frame: Open | Batch) -> ToWorker:
         self._say(frame)
@@ -103,15 +113,6 @@ def _parts(batch: list[AnyObservation]) -> Iterator[tuple[AnyObservation, ...]]:
     """Small enough for the adapter to take one between two turns of a live session."""
     for start in range(0, len(batch), BATCH):
         yield tuple(batch[start : start + BATCH])
-
-
-def _files(request: Import) -> Iterator[Path]:
-    yield from map(Path, request.files)
-    if request.discover:
-        for format_ in FORMATS:
-            if request.agent in (None, format_.agent):
-                for source in format_.discover():
-                    yield source.path
 
 
 def main() -> None:

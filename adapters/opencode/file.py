@@ -12,18 +12,15 @@ from typing import Final
 from ...reducer.vocabulary.observation import AnyObservation, Opened, SessionInfo
 from ..document import Document
 from ..jsonl import Skips
-from ..normalise.calls import Place, at_ms
+from ..normalise.calls import Place
 from ..normalise.plans import PlanLedger
 from ..normalise.ports import Refs
-from ..reader import Format, Source, project_of, session_id
+from ..reader import Format, Session, Source, session_id
 from . import live, normal
-from .records import Export, Info, Message
+from .records import Export
+from .session import AGENT, info_of, message_drafts
 
-AGENT: Final = "opencode"
-KNOWN_PARTS: Final = frozenset({
-    "text", "reasoning", "tool", "step-start", "step-finish", "patch", "snapshot", "compaction",
-    "subtask", "agent", "retry", "file",
-})  # fmt: skip
+DATABASE_SUFFIX: Final = ".db"
 
 
 class OpenCodeSession:
@@ -47,58 +44,33 @@ class OpenCodeSession:
         self.info = info_of(export.info, self._refs)
         place = Place(export.info.directory or "", self._refs)
         plan = PlanLedger()
-        self.unanswered = 0
+        self.unanswered = sum(len(normal.running(m.parts)) for m in export.messages)
         yield Opened(0, self.info.started_at, info=self.info)
         for message in export.messages:
-            yield from self._message(message, place, plan)
-
-    def _message(
-        self, message: Message, place: Place, plan: PlanLedger
-    ) -> Iterator[AnyObservation]:
-        info, time = message.info, message.info.time
-        begun = (time.created if time else None) or 0
-        if info.role == "user":
-            yield from normal.prompted(info, message.parts, begun)
-            return
-        calls = 0
-        for part in message.parts:
-            if part.type == "tool":
-                calls += 1
-                told = list(normal.ended(part, begun, place, plan))
-                self.unanswered += not told
-                yield from told
-            elif part.type not in KNOWN_PARTS:
-                self.skips.unknown[f"part {part.type[:48]}"] += 1
-        done = (time.completed if time else None) or begun
-        yield from normal.settled(info, done, stopped=not calls)
-
-
-def info_of(info: Info, refs: Refs) -> SessionInfo:
-    cwd = info.directory or ""
-    sanitised = cwd.startswith("[redacted:")
-    return SessionInfo(
-        session_id=session_id(AGENT, info.id or None, Path("session")),
-        agent=AGENT,
-        agent_version=info.version[:200] if info.version else None,
-        project=None if sanitised else project_of(cwd),
-        project_ref=refs.ref("project", cwd) if cwd and not sanitised else None,
-        parent_session_id=session_id(AGENT, info.parent_id, Path("_")) if info.parent_id else None,
-        relation="subagent" if info.parent_id else None,
-        started_at=at_ms((info.time.created if info.time else None) or 0),
-    )
+            yield from message_drafts(message.info, message.parts, place, plan, self.skips)
 
 
 def recognises(head: bytes) -> bool:
-    start = head.lstrip()[:600]
     if live.recognises(head):
         return True
+    start = head.lstrip()[:600]
     return start.startswith(b"{") and b'"info"' in start[:40] and b'"ses' in start[:200]
 
 
-def open_session(source: Source, refs: Refs) -> OpenCodeSession | live.DatabaseSession:
-    if source.path.suffix == ".db":
+def sources(path: Path) -> Iterator[Source]:
+    """A database holds many sessions, an export one."""
+    with path.open("rb") as file:
+        is_database = live.recognises(file.read(16))
+    if is_database:
+        yield from live.sessions_of(path)
+    else:
+        yield Source(AGENT, path)
+
+
+def open_session(source: Source, refs: Refs) -> Session:
+    if source.path.suffix == DATABASE_SUFFIX:
         return live.DatabaseSession(source, refs)
     return OpenCodeSession(source, refs)
 
 
-FORMAT: Final = Format(AGENT, recognises, live.discover, open_session)
+FORMAT: Final = Format(AGENT, recognises, live.discover, open_session, sources)

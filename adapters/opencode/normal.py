@@ -139,3 +139,12 @@ def _trouble(error: Error) -> SettleReason:
         return SettleReason.LENGTH
     data = as_dict(error.data)
     return settled_by(f"{data.get('statusCode') or ''} {as_text(data.get('message'))}")
+
+
+def running(parts: list[Part]) -> set[str]:
+    """Ids of calls that have not ended."""
+    return {
+        part.id or part.call_id or ""
+        for part in parts
+        if part.type == "tool" and part.state and part.state.status not in ("completed", "error")
+    }
