@@ -77,7 +77,7 @@ def _work_again(at: Situation, aside: Transition) -> Iterator[Watch]:
     active = wanted(at.step) if at.step is not None else ()
     facts = hits(wanted(aside), record.episode.facts)
     named = record.episode.transition_id == aside.transition_id
-    if named or (facts and not hits(active, facts)):
+    if named or (facts and not hits(active, record.episode.facts)):
         since = (record.episode.episode_id, record.episode.to_position)
         said = words("tombstone_work", intent=aside.intent)
         yield _watch(aside, said, since, (record.episode.episode_id,))

@@ -173,6 +173,14 @@ def test_work_that_fits_a_retired_step(story: Story) -> None:
     assert watches(story.session) == []
 
 
+def test_a_suite_that_runs_an_old_test_is_no_return(story: Story) -> None:
+    """An episode that fits the active step is its work, whatever else was run along with it."""
+    retired(story)
+    story.start("tr_all", intent="run the whole suite", selectors=["test:srv"])
+    story.episode(TEST, "test:ui=pass", "test:srv=pass")
+    assert watches(story.session) == []
+
+
 def test_the_old_trouble_is_back(story: Story) -> None:
     """The signature that ended a retired step fails again under another."""
     retired(story)
