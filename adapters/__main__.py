@@ -15,12 +15,12 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from ..daemon.bus import Bus, Published, Welcome
+from ..daemon.bus import LIVE_TOPIC, Bus, Published, Welcome
 from ..daemon.child import Child, run_child
 from ..daemon.lock import Lock
 from ..daemon.loop import Loop
 from ..daemon.messages import AnyReply, ReadStanding, Standing, SubmitLiveNote, TellAgents
-from ..reducer.vocabulary.codec import encode
+from ..reducer.vocabulary.codec import decode, encode
 from ..reducer.vocabulary.observation import LiveNote
 from .agents import READERS, TRANSLATORS
 from .counter import Counter
@@ -65,7 +65,7 @@ class Process:
         self._doorman = bus.doorman()
         self._patches = bus.caller("patch.ipc")
         self._stream = bus.caller("stream.ipc")
-        self._events = bus.subscriber("events.ipc")
+        self._events = bus.subscriber("events.ipc", LIVE_TOPIC)
         self._answerer = bus.answerer("spool.ipc")
         self._numbers = itertools.count(1)
         self._asked: dict[bytes, str] = {}  # request id → session whose standing was asked
@@ -111,6 +111,7 @@ class Process:
     def _join(self) -> None:
         desk = self._desk
         desk.outbox = self._outbox
+        desk.declaring = desk.make_declaring()
         desk.ask_standing = self._ask_standing
         desk.tell = self._tell
         desk.tell_agents = self._tell_agents
@@ -182,13 +183,25 @@ class Process:
                 self._take_event(event)
 
     def _take_event(self, event: Published) -> None:
+        if event.topic == LIVE_TOPIC:
+            self._take_note(event.body)
+            return
         session_id = event.topic.decode("utf-8", "replace")
         if session_id not in self._desk.sessions:
             return
         if _events.decode(event.body).kind in CHANGES_STANDING:
             self._ask_standing(session_id)
 
+    def _take_note(self, body: bytes) -> None:
+        """Mostly our own, echoed: only a purge is news."""
+        note = decode(body, LiveNote) if b'"purged"' in body else None
+        if note is not None and note.what == "purged":
+            self._desk.purged(note.session_id)
+            self._counter.forget(note.session_id)
+
     def _serve_spool(self) -> None:
+        """A purge first: what it removes must not be handed out once more."""
+        self._read_events()
         self._counter.serve()
         self._spool.commit()
 

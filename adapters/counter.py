@@ -14,6 +14,7 @@ import msgspec
 from ..daemon.bus import Answerer, Incoming
 from ..daemon.messages import AnySpoolRequest, Follow, Pull, Pulled
 from ..reducer.vocabulary.codec import encode
+from ..reducer.vocabulary.observation import SessionInfo
 from .spool import Spool
 
 DRAIN_MAX: Final = 256
@@ -46,6 +47,9 @@ class Counter:
             else:
                 self._pull(incoming, request)
 
+    def forget(self, session_id: str) -> None:
+        self._sent_to.pop(session_id, None)
+
     def push(self, session_id: str) -> None:
         """There is more in the spool, or the session has ended."""
         if self._follower is None:
@@ -69,7 +73,9 @@ class Counter:
     def _pull(self, incoming: Incoming, pull: Pull) -> None:
         self._spool.trim(pull.session_id, pull.from_position)
         pulled = self._spool.pull(pull.session_id, pull.from_position)
-        if pulled is None:
+        if pulled is None:  # purged: there is nothing, and nothing more to come
+            nobody = SessionInfo(pull.session_id, pull.session_id.partition("-")[0])
+            self._socket.answer(incoming, encode(Pulled(nobody, (), False)))
             return
         self._sent_to[pull.session_id] = pull.from_position - 1
         self._send(incoming, pull.session_id, pulled)

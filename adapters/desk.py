@@ -11,21 +11,20 @@ is being read. It never makes another one wait.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from ..daemon.logs import Log
 from ..daemon.loop import Loop
 from ..daemon.messages import Standing
-from ..reducer.vocabulary.answer import CODES, AnyAnswer, Fault, Rejected
-from ..reducer.vocabulary.codec import Malformed, encode
-from ..reducer.vocabulary.observation import AnyObservation, Gap, LiveNote, Opened, Patched
-from ..reducer.vocabulary.terms import Coverage
+from ..reducer.vocabulary.answer import AnyAnswer
+from ..reducer.vocabulary.observation import AnyObservation, LiveNote, Opened, Patched
 from . import wire
-from .catching_up import CatchUp, Reader, batches
-from .declared import SecretId, clean
+from .catching_up import Reader
+from .declaring import Declaring
 from .importer.frames import MARK as IMPORT
 from .importer.host import ImportHost, Refused
+from .missing import Lack, Missing
 from .normalise.clean import Cleaner
 from .outbox import Outbox
 from .privacy import Privacy
@@ -35,7 +34,6 @@ from .spool import Errand, Spool, key_of
 
 WELCOME_MS: Final = 60  # an extension waits 100 ms for it
 IDLE_CLOSE_S: Final = 30 * 60
-READ_AGAIN_S: Final = 10
 BAD_FRAMES_MAX: Final = 100  # of one connection; then it is closed
 
 Tell = Callable[[LiveNote], None]  # best effort
@@ -61,18 +59,37 @@ class Desk:
         self._cleaner = Cleaner(privacy.redactor)
         self._log = log
         self._translators = translators
-        self._readers = readers
+        self._missing = Missing(
+            loop,
+            spool,
+            log,
+            readers,
+            privacy.refs,
+            stamp=self._stamp,
+            pause=self._pause_all,
+            resume=self._resume_all,
+        )
         self._bound: dict[Agent, Bound] = {}
         self._grown: set[str] = set()  # sessions with something new since the last commit
         self._left_s: dict[str, float] = {}  # open sessions nobody is connected to, since when
         self.sessions: dict[str, Session] = {}
         self.server: AgentServer
         self.outbox: Outbox
+        self.declaring: Declaring
         self.ask_standing: AskStanding
         self.tell: Tell
         self.importer: ImportHost
         self.tell_agents: Callable[[tuple[int, ...]], None]
         self.push: Callable[[str], None]
+
+    def make_declaring(self) -> Declaring:
+        return Declaring(
+            self._spool,
+            self._privacy,
+            self.outbox,
+            stamp=self._stamp,
+            send=lambda agent, frame: self.server.send(agent, frame),
+        )
 
     # --- Listener -----------------------------------------------------------------------------
 
@@ -94,7 +111,7 @@ class Desk:
         elif bound is None:
             self.server.refuse(agent, "hello", "a hello before anything else")
         else:
-            self._numbered(bound, frame)
+            self._numbered(bound, frame, data)
 
     def overlong(self, agent: Agent) -> None:
         self._log.warning("overlong", pid=agent.pid)
@@ -130,6 +147,7 @@ class Desk:
         if session is None:
             return
         before, session.standing = session.standing, standing
+        self._spool.reach(session_id, standing.to_position)
         if not session.ready:
             self._spool.remember(session.info, live=True, position=standing.to_position)
             session.ready = True
@@ -151,6 +169,14 @@ class Desk:
                 self.server.send(bound.agent, wire.AnswerFrame(errand.call_id, answer))
                 return not bound.agent.link.closed
         return False
+
+    def purged(self, session_id: str) -> None:
+        """A person wants nothing of it kept. Whoever is connected starts anew."""
+        session = self.sessions.get(session_id)
+        for bound in list(session.bound.values()) if session else ():
+            self.server.refuse(bound.agent, "purged", "a new connection")
+        self._spool.forget(session_id)
+        self._grown.discard(session_id)
 
     def say_who(self) -> None:
         """Whoever descends from one of these is no person (`daemon/who.py`)."""
@@ -234,7 +260,7 @@ class Desk:
             started = session.info.started_at
             self._stamp(session, (Opened(0, started, session.info),))
         if bound.new and bound.hello.entries > 0 and not session.catching_up:
-            self._missing(bound, 0, bound.session.info.started_at, "joined late")
+            self._missing.make_good(bound, Lack(0, session.info.started_at, "joined late"))
         if not session.catching_up:
             self.server.resume(bound.agent)
 
@@ -250,27 +276,36 @@ class Desk:
             return self.server.refuse(agent, bad.code, bad.expected)
         self.server.send(agent, wire.Error(bad.code, bad.expected))
         if bad.seq == bound.accepted + 1:
-            at = self._last_at(bound.session)
-            self._stamp(bound.session, (Gap(0, at, Coverage.PARTIAL, "bad frame", 1),))
+            self._stamp(bound.session, [Lack(1, self._last_at(bound.session), "bad frame").gap()])
             self._accept(bound, bad.seq)
 
-    def _numbered(self, bound: Bound, frame: wire.Numbered) -> None:
+    def _numbered(self, bound: Bound, frame: wire.Numbered, data: bytes) -> None:
         if frame.seq <= bound.accepted:
             bound.acked = min(bound.acked, bound.accepted - 1)  # say it again
             if isinstance(frame, wire.Patch | wire.Propose):
-                self._declare(bound, frame)
+                self.declaring.declare(bound, frame)
             return
-        hole = frame.seq - bound.accepted - 1
-        if hole and not bound.new:
-            self._missing(bound, hole, frame.at, "hole")
+        if hole := frame.seq - bound.accepted - 1:
+            self._hole(bound, frame, hole)
+            if bound.session.catching_up:  # what is missing comes first
+                bound.agent.waiting.appendleft(data)
+                return
         bound.new = False
         if isinstance(frame, wire.Patch | wire.Propose):
-            self._declare(bound, frame)
+            self.declaring.declare(bound, frame)
         elif isinstance(frame, wire.Drop):
-            self._missing(bound, frame.count, frame.at, "dropped")
+            self._missing.make_good(bound, Lack(frame.count, frame.at, "dropped"))
         else:
             self._hear(bound, frame)
         self._accept(bound, frame.seq)
+
+    def _hole(self, bound: Bound, frame: wire.Numbered, count: int) -> None:
+        """Numbers that another life of ours has acknowledged, or nobody ever sent."""
+        just_read = bound.new and bound.session.caught_up_s > 0
+        self._accept(bound, frame.seq - 1)
+        bound.new = False
+        if not just_read:
+            self._missing.make_good(bound, Lack(count, frame.at, "hole"))
 
     def _accept(self, bound: Bound, seq: int) -> None:
         bound.accepted = seq
@@ -290,97 +325,18 @@ class Desk:
         if heard.duration is not None:
             session.lasted(*heard.duration)
         if isinstance(frame, wire.Receipt):
-            self._receipt(bound, frame)
+            self.declaring.receipt(bound, frame)
         self._note(session, frame.at, heard.notes)
         if isinstance(frame, wire.Shutdown) and frame.reason != "reload":
             others = [b for b in session.bound.values() if b is not bound]
             if not others:
                 self._close_session(session.session_id)
 
-    def _declare(self, bound: Bound, frame: wire.Patch | wire.Propose) -> None:
-        """A patch: at once to the reconciler, with the position its call has in the order."""
-        session, instance, call_id = bound.session, bound.hello.instance, frame.call_id
-        if self._spool.has_errand(instance, call_id):
-            return
-        if not session.claim(instance):
-            fault = Fault("second_instance", "$", CODES["second_instance"])
-            return self._reject(bound, call_id, fault)
-        position = self._spool.place_of(session.session_id, call_id)
-        if position == 0 and isinstance(frame, wire.Patch):
-            position = self._stamp(session, (Patched(0, frame.at, call_id),))
-        try:
-            body = clean(frame.patch, call_id, self._privacy)
-        except SecretId as secret:
-            return self._reject(bound, call_id, secret.fault)
-        except Malformed as error:
-            return self._reject(bound, call_id, Fault("malformed", error.path, error.expected))
-        position = position or self._spool.last_position(session.session_id)
-        kind = "propose" if isinstance(frame, wire.Propose) else "patch"
-        self.outbox.put(Errand(session.session_id, instance, kind, call_id, position, body))
-
-    def _reject(self, bound: Bound, call_id: str, fault: Fault) -> None:
-        answer = Rejected(bound.session.revision, (fault,))
-        self.server.send(bound.agent, wire.AnswerFrame(call_id, answer))
-
-    def _receipt(self, bound: Bound, frame: wire.Receipt) -> None:
-        session_id = bound.session.session_id
-        note = LiveNote(
-            session_id, "receipt", frame.at, self._spool.last_position(session_id),
-            ref=frame.correction_id,
-        )  # fmt: skip
-        call_id = f"receipt:{frame.correction_id}"
-        self.outbox.put(
-            Errand(session_id, bound.hello.instance, "receipt", call_id, note.after, encode(note))
-        )
-
     def _anchor(self, bound: Bound, text: str) -> None:
         """Once per connection and request."""
         if bound.anchored != text:
             bound.anchored = text
             self.server.send(bound.agent, wire.Anchor(text))
-
-    # --- what is missing ----------------------------------------------------------------------
-
-    def _missing(self, bound: Bound, count: int, at: int, reason: str) -> None:
-        """From the session file if there is one and it was not just read, else a gap."""
-        session = bound.session
-        reader = self._readers.get(bound.hello.agent)
-        fresh = time.monotonic() - session.caught_up_s < READ_AGAIN_S and session.caught_up_s > 0
-        gap = Gap(0, at, Coverage.PARTIAL, reason, count)
-        if reader is None or bound.hello.file is None or fresh:
-            self._stamp(session, (gap,))
-            return
-        session.catching_up = True
-        session.caught_up_s = time.monotonic()
-        for each in session.bound.values():
-            self.server.pause(each.agent)
-        catch_up = CatchUp(reader, bound.hello, self._privacy.refs)
-        self._loop.after(0, lambda: self._catch_up(session, catch_up, gap))
-
-    def _catch_up(self, session: Session, catch_up: CatchUp, gap: Gap) -> None:
-        """A slice of the file per turn, so that nobody else has to wait for it."""
-        if not catch_up.read_some():
-            self._loop.after(0, lambda: self._catch_up(session, catch_up, gap))
-            return
-        missed: list[AnyObservation] = [gap]
-        if catch_up.failed is not None:
-            self._log.warning("cannot catch up", session=session.session_id, why=catch_up.failed)
-        elif (known := self._spool.known(session.session_id)) is not None:
-            missed = catch_up.behind(known.last_position, known.last_key)
-            self._spool.tell(session.session_id, [key for seen in missed if (key := key_of(seen))])
-        self._append(session, batches(missed))
-
-    def _append(self, session: Session, rest: Iterator[list[AnyObservation]]) -> None:
-        batch = next(rest, None)
-        if batch is not None:
-            self._stamp(session, batch)
-            self._loop.after(0, lambda: self._append(session, rest))
-            return
-        session.translator.resume(self._spool.last_plan(session.session_id))
-        session.catching_up = False
-        for bound in list(session.bound.values()):
-            self.server.resume(bound.agent)
-        self.turn_done()
 
     # --- small change -------------------------------------------------------------------------
 
@@ -396,6 +352,15 @@ class Desk:
         if stamped:
             self._grown.add(session_id)
         return position + len(stamped)
+
+    def _pause_all(self, session: Session) -> None:
+        for bound in session.bound.values():
+            self.server.pause(bound.agent)
+
+    def _resume_all(self, session: Session) -> None:
+        for bound in list(session.bound.values()):
+            self.server.resume(bound.agent)
+        self.turn_done()
 
     def _note(self, session: Session, at: int, notes: Iterable[Note]) -> None:
         after = self._spool.last_position(session.session_id)

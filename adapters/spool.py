@@ -56,6 +56,7 @@ CREATE TABLE IF NOT EXISTS instances (
 CREATE TABLE IF NOT EXISTS calls (
   session_id TEXT NOT NULL, call_id TEXT NOT NULL, position INTEGER NOT NULL,
   UNIQUE (session_id, call_id)) STRICT;
+CREATE TABLE IF NOT EXISTS purged (session_id TEXT PRIMARY KEY) STRICT;
 CREATE TABLE IF NOT EXISTS plans (session_id TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS told (
   session_id TEXT NOT NULL, key TEXT NOT NULL, UNIQUE (session_id, key)) STRICT;
@@ -156,6 +157,13 @@ class Spool:
             (info.session_id, encode(info), position, int(live)),
         )
 
+    def reach(self, session_id: str, position: int) -> None:
+        """The log knows positions up to there: ours go on behind them, never beside them."""
+        self._write(
+            "UPDATE sessions SET last_position = ?2 WHERE session_id = ?1 AND last_position < ?2",
+            (session_id, position),
+        )
+
     def append(self, session_id: str, observations: Iterable[AnyObservation]) -> None:
         """Stores observations that continue the session's positions. Raises ValueError if not."""
         last = self.last_position(session_id)
@@ -234,9 +242,13 @@ class Spool:
         self._write("DELETE FROM errands WHERE id = ?", (errand_id,))
 
     def forget(self, session_id: str) -> None:
-        """Purge: nothing of the session stays here."""
+        """Purge: nothing of the session stays here, nor in the journal, but that it was purged,
+        so that its file is not read again behind the person's back. Commits."""
         for table in ("sessions", "observations", "instances", "calls", "told", "plans", "errands"):
             self._write(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
+        self._write("INSERT OR IGNORE INTO purged VALUES (?)", (session_id,))
+        self.commit()
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     # --- reading ------------------------------------------------------------------------------
 
@@ -266,6 +278,9 @@ class Spool:
         sql = "SELECT body FROM plans WHERE session_id = ?"
         row = self._db.execute(sql, (session_id,)).fetchone()
         return None if row is None else decode(row[0], Planned)
+
+    def was_purged(self, session_id: str) -> bool:
+        return bool(self._one("SELECT 1 FROM purged WHERE session_id = ?", (session_id,)))
 
     def was_told(self, session_id: str, key: str) -> bool:
         return bool(

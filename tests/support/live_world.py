@@ -43,6 +43,7 @@ from wayfinder.daemon.paths import Paths, prepare
 from wayfinder.reducer.vocabulary.answer import Unchanged, Where
 from wayfinder.reducer.vocabulary.codec import canonical, encode
 from wayfinder.reducer.vocabulary.episode import EpisodeItem, Resume
+from wayfinder.reducer.vocabulary.observation import LiveNote
 from wayfinder.reducer.vocabulary.people import Constraint
 
 KEY = "k" * 32
@@ -85,6 +86,17 @@ class Reconciler:
     def publish(self, session_id: str, kind: str) -> None:
         body = json.dumps({"kind": kind}).encode()
         self._posts.put(lambda: self._publisher.publish(session_id.encode(), 1, body))
+
+    def purge(self, session_id: str) -> None:
+        """Forgets a session and says so, as the reconciler does."""
+
+        def forget() -> None:
+            for kept in (self.to_position, self.resume, self.committed):
+                kept.pop(session_id, None)  # type: ignore[attr-defined]
+            note = encode(LiveNote(session_id, "purged", 1, after=0))
+            self._publisher.publish(b"~live", 0, note)
+
+        self._posts.put(forget)
 
     def episodes(self, session_id: str) -> list[bytes]:
         return list(self.committed.get(session_id, []))

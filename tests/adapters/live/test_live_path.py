@@ -223,3 +223,40 @@ def test_joining_late_without_a_file_is_a_gap(world: Any) -> None:
         world.reconciler.until(lambda: world.reconciler.to_position.get(S) == 4)
     (episode,) = [core for core in seen(world) if "calls" in core]
     assert (episode["coverage"], episode["coverageReason"]) == ("partial", "joined late")
+
+
+def test_a_purged_session_starts_anew(world: Any) -> None:
+    """After a purge nothing old is left or comes back; who is connected begins at position 1."""
+    with world.agent() as agent:
+        agent.hello()
+        agent.obs("prompt", 1000, text="something embarrassing")
+        work(agent, 2, 2)
+        agent.acked()
+        world.reconciler.until(lambda: world.reconciler.to_position.get(S) == 2)
+        world.reconciler.purge(S)
+        assert agent.until("error")["code"] == "purged"
+        assert agent.frame() is None
+    with world.agent() as again:
+        assert again.hello(entries=3)["ack"] == 0
+        again.seq = 3
+        work(again, 5, 1)
+        again.obs("reply", 9000, stopReason="stop")
+        again.acked()
+        world.reconciler.until(lambda: world.reconciler.to_position.get(S, 0) >= 4)
+    assert [core.get("seen", core.get("calls")) for core in seen(world)] == ["opened", 1, "settled"]
+    for path in world.paths.state.glob("spool.db*"):
+        assert b"embarrassing" not in path.read_bytes(), path
+
+
+def test_a_hole_in_the_numbers_is_a_gap(world: Any) -> None:
+    """Numbers that never came are missing facts; what follows them is taken."""
+    with world.agent() as agent:
+        agent.hello()
+        work(agent, 2, 1)
+        agent.seq += 5
+        work(agent, 3, 1)
+        agent.obs("reply", 9000, stopReason="stop")
+        agent.acked()
+        world.reconciler.until(lambda: world.reconciler.to_position.get(S) == 5)
+    (episode,) = [core for core in seen(world) if "calls" in core]
+    assert (episode["calls"], episode["coverageReason"]) == (2, "hole")
