@@ -100,11 +100,15 @@ def _collect(session: Session, envelope: ev.Envelope, payload: ev.Payload) -> No
         _apply_batch(session, envelope, batch)
 
 
+# A tuple: a union written inside the loop would be built anew for every event of a replay.
+_OPENERS: Final = (ev.PathDeclared, ev.HumanCorrected)
+
+
 def _apply_batch(session: Session, envelope: ev.Envelope, batch: list[ev.Payload]) -> None:
     before = _active_facts(session.net)
     position = 0
     for payload in batch:
-        if isinstance(payload, ev.PathDeclared | ev.HumanCorrected):
+        if isinstance(payload, _OPENERS):
             position = payload.position
         _apply(session, envelope, payload)
     session.corridor.settle(session.net, _born_in(batch))
