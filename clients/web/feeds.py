@@ -19,7 +19,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any, Final
 
@@ -35,7 +35,7 @@ BEAT_EVERY_S: Final = 10.0
 TURN_EVERY_S: Final = 0.5
 REMEMBERED: Final = 128  # changes a page may have missed and still catch up on
 BACKLOG_BYTES_MAX: Final = 1 << 20
-CHANNELS_MAX: Final = 16  # sessions followed though nobody looks at them now
+CHANNELS_MAX: Final = 4  # sessions followed though nobody looks at them now
 
 LIST: Final = None  # the channel of the list of sessions
 
@@ -80,8 +80,11 @@ class Channel:
         """Edge-triggered descriptors: everything is drained, and a look is taken now and then."""
         if self._timer is not None:
             self._timer.cancel()
-        while (frame := self._feed.turn()) is not None:
-            self._changed(frame)
+        while True:
+            if (frame := self._feed.turn()) is not None:
+                self._changed(frame)
+            elif not any(socket.poll(0) for socket in self._feed.sockets):
+                break
         if self._feed.gone and not self.gone:
             self.gone = True
             self._tell(_line({"t": "gone"}))
@@ -179,22 +182,19 @@ class Feeds:
         channel = self._channels.get(session_id)
         return channel.frame if channel is not None else None
 
-    def tell_all(
-        self, message: dict[str, Any], but: Callable[[Page], bool] = lambda _: False
-    ) -> None:
+    def tell_all(self, message: dict[str, Any]) -> None:
         line = _line(message)
         for page in self.pages:
-            if not but(page):
-                page.put(line)
+            page.put(line)
 
     async def stream(
-        self, session_id: str | None, epoch: str, n: int, *first: bytes
+        self, session_id: str | None, epoch: str, n: int, first: dict[str, Any]
     ) -> AsyncIterator[bytes]:
+        """`first` goes out before anything else."""
         page = Page()
         self.pages.add(page)
         try:
-            for line in first:
-                page.put(line)
+            page.put(_line(first))
             page.join(self.channel(LIST))
             if session_id is not None:
                 page.join(self.channel(session_id), epoch, n)

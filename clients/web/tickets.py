@@ -10,7 +10,7 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -61,6 +61,6 @@ def _digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
 
 
-def _keep(table: OrderedDict[bytes, object] | OrderedDict[bytes, Grant], most: int) -> None:
+def _keep(table: OrderedDict[bytes, Any], most: int) -> None:
     while len(table) > most:
         table.popitem(last=False)
