@@ -1,6 +1,7 @@
-"""`control.sock`: what `wayfinderd status` and `wayfinderd stop` say to a running supervisor.
+"""`control.sock`: what `wayfinderd` and `wayfinder open` say to a running supervisor.
 
 | {"ask":"status"} |   →  | {"pid":…,"processes":[…]} |
+| {"ask":"open"}   |   →  | {"pid":…,"processes":[…]} |   and the page's process is started
 | {"ask":"stop"}   |   →  | {"pid":…,"processes":[…]} |   then the connection stays open until
                                                          the supervisor has ended
 """
@@ -22,7 +23,7 @@ ANSWER_TIMEOUT_S = 5.0
 
 
 class Ask(Struct, frozen=True, forbid_unknown_fields=True):
-    ask: Literal["status", "stop"]
+    ask: Literal["status", "stop", "open"]
 
 
 class ProcessStatus(Struct, frozen=True, rename="camel"):
@@ -57,6 +58,15 @@ def ask_status(paths: Paths) -> DaemonStatus:
     """Raises NotRunning; TimeoutError if the supervisor hangs."""
     with _dial(paths) as caller:
         return _ask(caller, Ask("status"))
+
+
+def ask_open(paths: Paths) -> DaemonStatus:
+    """Has the page's process started if it is not; returns at once, perhaps before it is ready.
+
+    Raises NotRunning, TimeoutError.
+    """
+    with _dial(paths) as caller:
+        return _ask(caller, Ask("open"))
 
 
 def ask_stop(paths: Paths, timeout_s: float) -> DaemonStatus:

@@ -22,12 +22,14 @@ from .settings import BadSetting, SupervisorSettings
 
 class Process(Struct, frozen=True):
     """One row. It is first started when `after` is ready; `vital`: without it there is no point
-    in going on, so if it cannot be kept alive the supervisor ends, for its own manager to act."""
+    in going on, so if it cannot be kept alive the supervisor ends, for its own manager to act.
+    `on_demand`: started when somebody asks for it, and left in peace when it ends by itself."""
 
     name: str
     module: str
     after: str | None = None
     vital: bool = False
+    on_demand: bool = False
 
 
 PROCESSES: Final = (
@@ -35,6 +37,7 @@ PROCESSES: Final = (
     Process("viewer", "wayfinder.daemon.viewer", after="reconciler"),
     Process("adapter", "wayfinder.adapters", after="reconciler"),
     Process("segmenter", "wayfinder.adapters.segmenter", after="reconciler"),
+    Process("web", "wayfinder.clients.web", after="viewer", on_demand=True),
 )
 
 # What a child sees of our environment. Agents' and shells' variables, secrets among them, stay out.

@@ -60,6 +60,7 @@ class Watched(Struct):
     due_ms: float = NEVER  # when patience with the present state ends, or the next start
     answered_ms: int = 0
     last_exit: str | None = None
+    wanted: bool = True
     stats: dict[str, int] = msgspec.field(default_factory=dict[str, int])
 
 
@@ -80,7 +81,7 @@ class Supervisor:
         self._on_ready: Callable[[str], None] | None = on_ready
         self._key = secrets.token_hex(32)
         self._children = {
-            process.name: Watched(process, Backoff(self._settings))
+            process.name: Watched(process, Backoff(self._settings), wanted=not process.on_demand)
             for process in processes.chosen(self._settings.processes)
         }
         self._selector = selectors.DefaultSelector()
@@ -153,6 +154,8 @@ class Supervisor:
         if self._stopping:
             return
         for child in self._children.values():
+            if not child.wanted:
+                continue
             before = self._before(child)
             first = child.state == "waiting" and (before is None or before.was_ready)
             again = child.state == "backing_off" and child.due_ms <= now_ms()
@@ -208,7 +211,8 @@ class Supervisor:
             return
         if not all(map(self._settled, self._children.values())):
             return
-        down = [name for name, child in self._children.items() if not child.was_ready]
+        wanted = [child for child in self._children.values() if child.wanted]
+        down = [child.process.name for child in wanted if not child.was_ready]
         status = f"without {', '.join(down)}" if down else "all processes ready"
         self._notifier.send(READY="1", STATUS=status)
         self._on_ready(status)
@@ -216,7 +220,7 @@ class Supervisor:
 
     def _settled(self, child: Watched) -> bool:
         """It has come up once, or will not: it, or one that it waits for, has been given up."""
-        if child.was_ready or child.state == "given_up":
+        if child.was_ready or child.state == "given_up" or not child.wanted:
             return True
         before = self._before(child)
         return before is not None and not before.was_ready and self._settled(before)
@@ -238,6 +242,10 @@ class Supervisor:
         child.last_exit = _exit_text(code) + said
         if self._stopping:
             self._enter(child, "stopped")
+            return
+        if child.process.on_demand and code == 0:
+            child.wanted = False
+            self._enter(child, "waiting")
             return
         lived_ms = now_ms() - child.since_ms if child.state == "ready" else 0
         self._plan_restart(child, lived_ms)
@@ -308,14 +316,27 @@ class Supervisor:
                 ask = msgspec.json.decode(line, type=Ask)
                 if ask.ask == "stop":
                     self.stop(f"asked by process {connection.peer.pid}")
+                elif ask.ask == "open":
+                    self._want_on_demand()
                 connection.send(msgspec.json.encode(self.status()))
         except (LineTooLong, msgspec.MsgspecError):
-            connection.send(b'{"error":"expected {\\"ask\\":\\"status\\"} or \\"stop\\""}')
+            connection.send(
+                b'{"error":"expected {\\"ask\\":\\"status\\"}, \\"open\\" or \\"stop\\""}'
+            )
             connection.closed = True
         if connection.closed:
             self._selector.unregister(connection.fileno())
             connection.close()
             self._connections.discard(connection)
+
+    def _want_on_demand(self) -> None:
+        """What was given up gets another chance: a person asks for it."""
+        for child in self._children.values():
+            if child.process.on_demand:
+                child.wanted = True
+                if child.state == "given_up":
+                    child.backoff.failures = 0
+                    self._enter(child, "waiting")
 
     def status(self) -> DaemonStatus:
         from importlib.metadata import version  # slow to import, and asked for by people only
