@@ -42,6 +42,7 @@ from .merge import Json, plain
 TELL_EVERY_MS: Final = 33  # no client is asked to draw more than 30 times a second
 SESSIONS_TOPIC: Final = b"~sessions"
 LIST_KEY: Final = "~sessions"
+PERSON: Final = "page"  # whose pins, folds and watermark the frames show: there is one person
 KEPT_MAX: Final = 16
 LIVE_MAX: Final = 256
 DRAIN_MAX: Final = 1_000
@@ -262,13 +263,13 @@ def _frame_of(session: Session, facts: Facts) -> Json:
     """What every client of a session is kept in step with. The view is worded in English; `zh`
     holds the same texts in Chinese."""
     outside = Outside(proposals=facts.proposals, asking=facts.live.waiting is not None)
-    view = view_of(session, outside=outside)
+    view = view_of(session, viewer=PERSON, outside=outside)
     return {
         "session": plain(facts.row),
         "live": plain(facts.live),
         "seq": session.seq,
         "view": plain(view),
-        "zh": plain(texts_of(view_of(session, language="zh", outside=outside))),
+        "zh": plain(texts_of(view_of(session, viewer=PERSON, language="zh", outside=outside))),
     }
 
 

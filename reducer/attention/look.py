@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 from msgspec.structs import replace
 
 from ..alignment.situation import Situation
+from ..alignment.tension import Tension
 from ..alignment.tensions import tensions, watches
 from ..session.state import CorrectionRecord, EpisodeRecord, Session
 from ..vocabulary.event import ViewFocused
-from ..vocabulary.terms import Level
+from ..vocabulary.evidence import Evidence
+from ..vocabulary.terms import ActorType, Level
 from . import focus, questions
 from .horizon import Horizon
 from .observed import coverage
 from .record import next_record
 from .scene import scene
 from .since import since
-from .texts import Language, text
+from .texts import Language, sentence, text
 from .view import (
     EpisodeView,
+    EvidenceView,
     Line,
     PlanLine,
     ReceiptView,
     Spine,
+    TensionView,
     View,
     WatchLine,
 )
@@ -30,6 +36,12 @@ from .watch import Outside, watch_lines
 from .words import FIRST_SCREEN_WORDS_MAX, FOUR_LINES_WORDS_MAX, cost, cut, fit
 
 EPISODES_SHOWN_MAX = 200
+EVIDENCE_SHOWN_MAX = 200
+_LEVEL_OF: Final = {
+    ActorType.AGENT: Level.DECLARED,
+    ActorType.HUMAN: Level.HUMAN,
+    ActorType.OBSERVER: Level.INFERRED,
+}
 NO_FOCUS = ViewFocused("nobody")
 
 
@@ -67,7 +79,7 @@ def view_of(
         answers=questions.eight(_answers(lines), language),
         latest_ask=_latest_ask(session),
         verdict=situation.verdict,
-        tensions=tense,
+        tensions=tuple(_tension(one, language) for one in tense),
         repeats=tuple(watches(session, situation)),
         retired=retired,
         spine=tuple(_spine(session)),
@@ -82,13 +94,17 @@ def view_of(
             record.episode.episode_id: _episode(record)
             for record in list(session.episodes.values())[-EPISODES_SHOWN_MAX:]
         },
+        evidence={
+            one.evidence_id: _evidence(one)
+            for one in list(session.net.evidence.values())[-EVIDENCE_SHOWN_MAX:]
+        },
     )
 
 
 def texts_of(view: View) -> dict[str, object]:
     """Only what is worded of a view: what a client needs of it in a second language."""
-    worded = ("north_star", "alignment_reason", "now", "why", "next", "watch", "expected",
-              "if_fails", "set_aside", "next_steps", "watches", "answers", "since")  # fmt: skip
+    worded = ("north_star", "alignment_reason", "now", "why", "next", "watch", "expected", "since",
+              "if_fails", "set_aside", "next_steps", "watches", "answers", "tensions")  # fmt: skip
     whole = msgspec.to_builtins(view)
     names = dict(zip(view.__struct_fields__, view.__struct_encode_fields__, strict=True))
     return {names[name]: whole[names[name]] for name in worded}
@@ -163,6 +179,36 @@ def _receipt(record: CorrectionRecord) -> ReceiptView:
         at=last.at if last else 0,
         because=last.because if last else None,
         undone=record.undone_by is not None,
+    )
+
+
+def _tension(one: Tension, language: Language) -> TensionView:
+    node, rests_on = one.transition_id or one.place_id, (*one.episode_ids, *one.evidence_ids)
+    declared, observed = (
+        Line(sentence(side.words, language), side.level, rests_on, node)
+        for side in (one.declared, one.observed)
+    )
+    return TensionView(
+        id=one.tension_id,
+        kind=one.kind.value,
+        declared=declared,
+        observed=observed,
+        resolves=sentence(one.resolves, language),
+        since_id=one.since_id,
+        news=one.news,
+    )
+
+
+def _evidence(one: Evidence) -> EvidenceView:
+    return EvidenceView(
+        id=one.evidence_id,
+        type=one.type,
+        summary=one.summary,
+        level=_LEVEL_OF.get(one.confidence_owner, Level.OBSERVED),
+        at=one.observed_at,
+        target_id=one.target_id,
+        satisfies=one.satisfies,
+        result=one.result,
     )
 
 

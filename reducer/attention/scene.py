@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from ..alignment.tension import Tension
 from ..net.rules import enabled
@@ -13,6 +14,8 @@ from ..session.state import Session
 from ..vocabulary.terms import ArcKind
 from .horizon import Horizon
 from .view import ArcView, PlaceView, Scene, StepView, TokenView
+
+EVIDENCE_LISTED_MAX: Final = 50  # per step, the newest; `evidence` counts them all
 
 
 def scene(
@@ -80,6 +83,7 @@ def _step(
         why_now=step.why_now,
         action=step.action,
         expected=tuple(one.text for one in step.expected),
+        expected_met=_met(net, step),
         exit_condition=step.exit_condition,
         failure_condition=step.failure_condition,
         owner=step.owner,
@@ -90,11 +94,23 @@ def _step(
         firings=step.firings,
         episodes=counts.get(step.transition_id, 0),
         evidence=len(step.evidence_ids),
+        evidence_ids=step.evidence_ids[-EVIDENCE_LISTED_MAX:],
         enabled=enabled(net, step.transition_id),
         pinned=step.transition_id in pinned,
         folded=step.transition_id in folded,
         tension=step.transition_id in in_tension,
     )
+
+
+def _met(net: Net, step: Transition) -> tuple[bool, ...]:
+    """Which expected evidence is named by a piece of evidence of the present firing."""
+    named = {
+        key
+        for each in map(net.evidence.__getitem__, step.evidence_ids)
+        if each.firing_id == step.firing_id
+        for key in each.satisfies
+    }
+    return tuple(one.key in named for one in step.expected)
 
 
 def _arcs(net: Net) -> Iterator[ArcView]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..alignment.loops import Watch
-from ..alignment.tension import Tension
 from ..alignment.verdict import Verdict
 from ..vocabulary.ids import Wire
 from ..vocabulary.people import CorrectionType, ReceiptStage
@@ -12,6 +11,8 @@ from ..vocabulary.terms import (
     ArcKind,
     Coverage,
     EpisodeKind,
+    EvidenceType,
+    FactResult,
     GateState,
     Level,
     Outcome,
@@ -44,6 +45,18 @@ class WatchLine(Wire, frozen=True, omit_defaults=False):
     rank: int
     kind: str
     line: Line
+
+
+class TensionView(Wire, frozen=True, omit_defaults=False):
+    """Both sides in words, each with its mark, and what would resolve it."""
+
+    id: str
+    kind: str
+    declared: Line
+    observed: Line
+    resolves: str
+    since_id: str
+    news: bool
 
 
 class Answer(Wire, frozen=True, omit_defaults=False):
@@ -80,6 +93,7 @@ class StepView(Wire, frozen=True):
     why_now: str | None = None
     action: str | None = None
     expected: tuple[str, ...] = ()
+    expected_met: tuple[bool, ...] = ()  # in step with `expected`: evidence names it
     exit_condition: str | None = None
     failure_condition: str | None = None
     owner: str | None = None
@@ -90,6 +104,7 @@ class StepView(Wire, frozen=True):
     firings: int = 0
     episodes: int = 0
     evidence: int = 0
+    evidence_ids: tuple[str, ...] = ()
     enabled: bool = False
     pinned: bool = False
     folded: bool = False
@@ -169,6 +184,19 @@ class EpisodeView(Wire, frozen=True):
     moved: bool = False
 
 
+class EvidenceView(Wire, frozen=True):
+    """One piece of evidence: what it says, how we know it and who vouches for it."""
+
+    id: str
+    type: EvidenceType
+    summary: str
+    level: Level
+    at: int
+    target_id: str
+    satisfies: tuple[str, ...] = ()
+    result: FactResult | None = None
+
+
 class PlanLine(Wire, frozen=True):
     text: str
     state: str
@@ -201,7 +229,7 @@ class View(Wire, frozen=True, omit_defaults=False):
     answers: tuple[Answer, ...]
     latest_ask: Line | None
     verdict: Verdict
-    tensions: tuple[Tension, ...]
+    tensions: tuple[TensionView, ...]
     repeats: tuple[Watch, ...]
     retired: tuple[Retired, ...]
     spine: tuple[Spine, ...]
@@ -213,3 +241,4 @@ class View(Wire, frozen=True, omit_defaults=False):
     next_record: tuple[int, int]
     scene: Scene
     episodes: dict[str, EpisodeView]
+    evidence: dict[str, EvidenceView]
