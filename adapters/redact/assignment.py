@@ -45,7 +45,7 @@ _AFTER = re.compile(
 )
 _OPEN = re.compile(
     r"""(?x)
-    (?:[|>][-+]?\d?[ \t]{0,8}\n)?[ \t]{0,40}(?:![\w/-]{1,30}[ ]{1,4})?
+    (?:[ \t]{0,8}[|>][-+]?\d?[ \t]{0,8}\n)?[ \t]{0,40}(?:![\w/-]{1,30}[ ]{1,4})?
     (?:(?:new[ ])?(?:String(?:::from)?|SecretStr|Secret(?:String)?|Some|bytes|Buffer\.from|\[\]byte)
       \((?=["']))?
     (?:(?:[bBrRfFuU]{1,2}|@|\$)(?=["']))?

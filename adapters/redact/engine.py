@@ -93,14 +93,15 @@ class Engine:
             if grown is not None:
                 masked = union([*masked, (*layout.to_source(*grown), "cut")])
                 layout = _Layout(source, masked, self._label)
-            found = list(outside_masks(self._scan(layout.text, level), layout.text))
+            found = list(outside_masks(self.scan(layout.text, level), layout.text))
             fresh = [(*layout.to_source(start, end), rule) for start, end, rule in found]
             if not fresh:
                 return Redacted(layout.text, tuple(Span(*hit) for hit in masked))
             masked = union([*masked, *fresh])
         return dropped(text)
 
-    def _scan(self, text: str, level: Level) -> Iterator[Hit]:
+    def scan(self, text: str, level: Level) -> Iterator[Hit]:
+        """Every hit of every rule in `text`, in its code points, in no order."""
         view = View(text)
         for start, end, rule in self._hits(view, level):
             yield (*view.to_source(start, end), rule)

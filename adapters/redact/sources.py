@@ -12,7 +12,7 @@ from .spans import Hit
 from .view import View
 
 _SECRET_FILE = (
-    r"(?:[\w./~$@{}*\"'-]*/)?(?:\.env(?:\.(?!example|sample|template|dist)[\w-]+)?|"
+    r"(?:[\w./~$@{}*\"'-]*/)?(?:[\w-]*\.env(?:\.(?!example|sample|template|dist)[\w-]+)?|"
     r"[\w.*-]*\.(?:pem|key|p12|pfx|jks|"
     r"keystore|kdbx|ppk|asc|gpg|age|ovpn)|id_(?:rsa|dsa|ecdsa|ed25519)(?!\.pub)|\.?netrc|"
     r"\.pgpass|\.npmrc|\.pypirc|"
