@@ -133,24 +133,38 @@ class Site:
     async def correct(self, request: Request) -> Response:
         said = await acting(request)
         session_id = str(said.get("session", ""))
-        built = converted(lambda: correction(session_id, said, self._view(said)))
+        try:
+            built = correction(session_id, said, self._view(said))
+        except msgspec.ValidationError as error:
+            raise Wrong(400, "malformed", str(error)[:200]) from error
         answer = await self.people.ask(Correct(built))
         return answered({"correction": built, "answer": answer})
 
     async def confirm(self, request: Request) -> Response:
         said = await acting(request)
-        asked = converted(lambda: msgspec.convert(
-            {"ask": "confirm", "correctionId": said.get("correctionId"),
-             "accepted": said.get("accepted", False)}, Confirm))  # fmt: skip
+        asked = converted(
+            {
+                "ask": "confirm",
+                "correctionId": said.get("correctionId"),
+                "accepted": said.get("accepted", False),
+            },
+            Confirm,
+        )
         answer = await self.people.ask(asked)
         self.feeds.tell_all({"t": "waiting", "items": await self.waiting()})
         return answered({"answer": answer})
 
     async def focus(self, request: Request) -> Response:
         said = await acting(request)
-        focused = converted(lambda: msgspec.convert(
-            {"viewerId": PAGE_VIEWER_ID, "pinned": said.get("pinned", ()),
-             "folded": said.get("folded", ()), "seenUpTo": said.get("seenUpTo", 0)}, ViewFocused))  # fmt: skip
+        focused = converted(
+            {
+                "viewerId": PAGE_VIEWER_ID,
+                "pinned": said.get("pinned", ()),
+                "folded": said.get("folded", ()),
+                "seenUpTo": said.get("seenUpTo", 0),
+            },
+            ViewFocused,
+        )
         answer = await self.people.ask(Focus(str(said.get("session", "")), focused))
         return answered({"answer": answer})
 
@@ -184,9 +198,9 @@ async def acting(request: Request) -> dict[str, Any]:
     return await body_of(request)
 
 
-def converted(build: Callable[[], T]) -> T:
+def converted(value: dict[str, Any], wanted_type: type[T]) -> T:
     try:
-        return build()
+        return msgspec.convert(value, wanted_type)
     except msgspec.ValidationError as error:
         raise Wrong(400, "malformed", str(error)[:200]) from error
 

@@ -110,14 +110,16 @@ def _moments(events: Iterator[ev.Envelope]) -> Iterator[Moment]:
             episode = decode(bytes(envelope.payload), ev.EpisodeCompleted).episode
             yield Moment(seq, ts, "episode", f"{episode.kind} {episode.outcome}")
         elif kind == "prompt.received":
-            yield Moment(seq, ts, "prompt", decode(bytes(envelope.payload), ev.PromptReceived).line)
-        elif (
-            kind == "human.corrected"
-            and envelope.graph_revision_after == envelope.graph_revision_before
-        ):
+            asked = decode(bytes(envelope.payload), ev.PromptReceived)
+            yield Moment(seq, ts, "prompt", asked.line)
+        elif kind == "human.corrected" and _stands_alone(envelope):
             yield Moment(seq, ts, "correction")
         elif kind == "session.settled":
             yield Moment(seq, ts, "settled")
+
+
+def _stands_alone(envelope: ev.Envelope) -> bool:
+    return envelope.graph_revision_after == envelope.graph_revision_before
 
 
 def proposals(database: Path, session_id: str) -> list[Waiting]:

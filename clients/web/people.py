@@ -14,7 +14,7 @@ import msgspec
 from ...daemon.messages import AllWaiting, AnyHumanRequest, Done, Greet, ListWaiting
 from ...daemon.paths import Paths
 from ...reducer.people.oneline import Aimed, aim, parse
-from ...reducer.vocabulary.people import CorrectionType, HumanIntentPatch
+from ...reducer.vocabulary.people import HumanIntentPatch
 from ..human import Answered, DaemonAway, HumanLine, new_id
 
 
@@ -32,7 +32,7 @@ class People:
             return await asyncio.to_thread(self._ask, request)
 
     async def waiting(self) -> AllWaiting:
-        """Corrections that wait for a click. None while the daemon is away."""
+        """Corrections that wait for a click; none while the daemon is away."""
         try:
             answer = await self.ask(ListWaiting())
         except DaemonAway:
@@ -87,6 +87,3 @@ def correction(
         },
         HumanIntentPatch,
     )
-
-
-__all__ = ["CorrectionType", "People", "correction", "understood"]
