@@ -15,7 +15,7 @@ from typing import Final
 from ..reducer.vocabulary.observation import AnyObservation, Opened
 from . import wire
 from .normalise.ports import Refs
-from .spool import key_of
+from .spooled import key_of
 
 SLICE_MS: Final = 15
 BATCH: Final = 32

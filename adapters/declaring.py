@@ -18,7 +18,8 @@ from .outbox import Outbox
 from .privacy import Privacy
 from .server import Agent
 from .sessions import Bound, Session
-from .spool import Errand, Spool
+from .spool import Spool
+from .spooled import Errand
 
 
 class Declaring:

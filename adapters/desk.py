@@ -30,7 +30,8 @@ from .outbox import Outbox
 from .privacy import Privacy
 from .server import Agent, AgentServer
 from .sessions import Bound, Note, Session, Translator, info_of
-from .spool import Errand, Spool, key_of
+from .spool import Spool
+from .spooled import Errand, key_of
 
 WELCOME_MS: Final = 60  # an extension waits 100 ms for it
 IDLE_CLOSE_S: Final = 30 * 60

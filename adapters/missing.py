@@ -19,7 +19,8 @@ from ..reducer.vocabulary.terms import Coverage
 from .catching_up import CatchUp, Reader, batches
 from .normalise.ports import Refs
 from .sessions import Bound, Session
-from .spool import Spool, key_of
+from .spool import Spool
+from .spooled import key_of
 
 READ_AGAIN_S: Final = 10
 

@@ -20,7 +20,8 @@ from ..reducer.vocabulary.answer import AnyAnswer, Fault, Rejected
 from ..reducer.vocabulary.codec import decode, encode
 from ..reducer.vocabulary.ids import MAIN_AGENT_ID
 from ..reducer.vocabulary.observation import LiveNote
-from .spool import Errand, Spool
+from .spool import Spool
+from .spooled import Errand
 
 RESEND_TICKS: Final = 5
 IN_FLIGHT_MAX: Final = 256

@@ -95,7 +95,9 @@ def play(world: Any, frames: list[dict[str, Any]], kills: dict[int, str]) -> lis
     return world.reconciler.episodes(S)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(2, 12))]
+)
 def test_kill_9_changes_no_byte(worlds: Any, seed: int) -> None:
     """Adapter and segmenter killed six times in mid-stream: the same facts, episodes, patches."""
     frames = session(seed)

@@ -20,7 +20,8 @@ from hypothesis.stateful import (
     rule,
 )
 
-from wayfinder.adapters.spool import PULL_MAX, Errand, Spool
+from wayfinder.adapters.spool import PULL_MAX, Spool
+from wayfinder.adapters.spooled import Errand
 from wayfinder.reducer.vocabulary.observation import Gap, NoteCode, Noted, Opened, SessionInfo
 
 INFO = SessionInfo(session_id="pi-s1", agent="pi")
