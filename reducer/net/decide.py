@@ -156,7 +156,9 @@ def apply(
 
 def _draft(net: Net, patch: op_.GraphPatch, channel: Channel, now_ms: int) -> Draft:
     net_digest(net)  # a clean tree, so that the overlay hashes only what it changes
-    return Draft(net.overlay(), channel=channel, source=patch.patch_id, now_ms=now_ms)
+    over = net.overlay()
+    over.correction_id = None  # what the batch's opener will say, once it is folded
+    return Draft(over, channel=channel, source=patch.patch_id, now_ms=now_ms)
 
 
 def _try(

@@ -189,14 +189,13 @@ class Naive:
         old, new = op["oldTransitionId"], op["newTransitionId"]
         if self.steps[old] in DEAD or self.steps[new] in DEAD or old == new:
             return "not_live"
-        if self.steps[old] == "active" and not self.human:
-            return "is_active"
+        ended = [old]
         if self.steps[old] == "active":
-            ended, self.at, self.held = self.held or old, self.to("flow", old), ""
-            self.steps[ended] = "superseded"
-            self.change(ended)
-        self.steps[old] = "superseded"
-        return self.change(old)
+            if not self.human:
+                return "is_active"
+            ended, self.at, self.held = [self.held or old, old], self.to("flow", old), ""
+        self.steps |= dict.fromkeys(ended, "superseded")
+        return self.change(*ended)
 
     def refine_transition(self, op: Op) -> str:
         name, net = op["transitionId"], op["subnet"]

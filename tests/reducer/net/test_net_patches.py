@@ -273,6 +273,14 @@ def test_a_gate_a_person_set_is_opened_by_a_person() -> None:
     applied(net, on("activate", "tr_a"))
 
 
+def test_a_gate_an_agent_makes_is_its_own() -> None:
+    """A person's gate that stood alone does not swallow the next gate an agent creates."""
+    net = begun()
+    corrected(net, CorrectionType.GATE, target="tr_a")
+    applied(net, gate("gate_mine", "closed"), mark("gate_mine", "open"))
+    assert net.locks["cor_1"].gate_id is None
+
+
 # --- hints ------------------------------------------------------------------------------------
 
 

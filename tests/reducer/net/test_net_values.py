@@ -7,8 +7,9 @@ import xml.etree.ElementTree as ET
 
 from hypothesis import given
 from hypothesis import strategies as st
-from net_build import applied, contract, evidence, new_net, on, place, refine, wired
+from net_build import applied, contract, evidence, new_net, on, patch_of, place, refine, wired
 
+from wayfinder.reducer.net.decide import Committed, decide
 from wayfinder.reducer.net.digest import evidence_digest, full_digest, net_digest
 from wayfinder.reducer.net.export.document import to_json
 from wayfinder.reducer.net.export.layers import layers
@@ -21,6 +22,7 @@ from wayfinder.reducer.net.schema import strict, tool_parameters
 from wayfinder.reducer.net.secretlike import looks_like_secret
 from wayfinder.reducer.net.state import Net
 from wayfinder.reducer.vocabulary.event import EVENTS_OF_OP
+from wayfinder.reducer.vocabulary.terms import Channel
 
 HOSTILE = '<script>alert(1)</script> "]; end --> & \u200b 登录刷新'
 
@@ -65,6 +67,20 @@ def test_the_tree_depends_on_parts_only(changes: list[tuple[str, bytes]]) -> Non
     whole = HashTree()
     whole.dirty.update(reversed(list(parts)))
     assert tree.root(parts.__getitem__) == whole.root(parts.__getitem__)
+
+
+def test_deciding_leaves_the_net_alone() -> None:
+    """A committed decision is only a decision: every part of the net is as it was."""
+    net = told()
+    parts = ("places", "transitions", "tokens", "evidence", "locks", "flows_from", "read_by")
+    before = [dict(getattr(net, part)) for part in parts], net.born, net.firings, net.goal
+    ops = [on("complete", "tr_s_step"), place("pl_x"), evidence("pl_x", "ev_x")]
+    patch = patch_of(ops, net.revision)
+    decision = decide(net, patch, channel=Channel.DECLARED_PATH, position=0, now_ms=0)
+    assert isinstance(decision, Committed)
+    after = [dict(getattr(net, part)) for part in parts], net.born, net.firings, net.goal
+    assert after == before
+    assert net_digest(net) == full_digest(net) != decision.answer.snapshot_hash
 
 
 def test_evidence_has_a_digest_of_its_own() -> None:
