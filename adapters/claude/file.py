@@ -22,45 +22,33 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
 from ...reducer.vocabulary.observation import (
     AnyObservation,
     NoteCode,
     Noted,
     Opened,
     Planned,
-    PlanState,
     Prompted,
     SessionInfo,
     Settled,
     SettleReason,
 )
-from ...reducer.vocabulary.terms import Outcome
 from ..files import found
 from ..jsonl import Records, Skips
-from ..normalise.args import allowed, command_of
-from ..normalise.calls import Place, RawCall, called, opaque
-from ..normalise.loose import as_dict, as_text, texts
-from ..normalise.plans import PlanLedger, Step
+from ..normalise.args import allowed
+from ..normalise.calls import Place, called, opaque
+from ..normalise.loose import texts
+from ..normalise.plans import PlanLedger
 from ..normalise.ports import Refs
-from ..normalise.steps import state_of, steps_of
-from ..normalise.text import excerpt, first_line, one_line
-from ..normalise.tools import is_shell
+from ..normalise.text import first_line
 from ..reader import Format, Losses, Source, iso_ms, project_of, session_id
-from . import rules
-from .records import BOOKKEEPING, Block, Line, Message, Result
+from . import results, rules
+from .records import BOOKKEEPING, Block, Line, Message
+from .results import Call
 
 AGENT: Final = "claude"
 OPEN_MAX: Final = 20_000
 RECENT_MAX: Final = 4096
-_DELEGATES: Final = frozenset({"Task", "Agent"})
-_PLANS: Final = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
-_results: Final = msgspec.json.Decoder(Result)
-
-Call = tuple[
-    str, dict[str, Any], str | None
-]  # tool, allow-listed arguments, the reply's message id
 
 
 class ClaudeSession:
@@ -154,7 +142,7 @@ class ClaudeSession:
         else:
             for block in content or ():
                 if block.type == "tool_result":
-                    yield from self._result(line, block)
+                    yield from self._result(block, line)
                 elif block.type == "text" and block.text:
                     said.append(block.text)
                 elif block.type in ("image", "document"):
@@ -246,7 +234,7 @@ class ClaudeSession:
         assert block.id is not None and block.name is not None
         if block.id in self._calls or block.id in self._recent:
             return
-        self._calls[block.id] = block.name, allowed(block.input), reply
+        self._calls[block.id] = Call(block.name, allowed(block.input), reply)
         if len(self._calls) > OPEN_MAX:
             self._calls.popitem(last=False)
 
@@ -263,7 +251,7 @@ class ClaudeSession:
 
     # --- results ------------------------------------------------------------------------------
 
-    def _result(self, line: Line, block: Block) -> Iterator[AnyObservation]:
+    def _result(self, block: Block, line: Line) -> Iterator[AnyObservation]:
         call_id = block.tool_use_id or ""
         known = self._calls.pop(call_id, None)
         if known is None:
@@ -273,39 +261,11 @@ class ClaudeSession:
         self._recent[call_id] = None
         if len(self._recent) > RECENT_MAX:
             self._recent.popitem(last=False)
-        tool, args, reply = known
-        text = excerpt("\n".join(texts(block.content, "text")))
-        more = _more(line, tool)
-        shell = is_shell(tool)
-        end = rules.outcome(
-            tool, text, is_error=block.is_error is True, interrupted=more.interrupted is True
-        )
-        raw = RawCall(
-            call_id=call_id,
-            tool=tool,
-            args=args,
-            text=rules.unwrapped(text),
-            at=self._at,
-            outcome=end,
-            entry_id=reply,
-            command=command_of(args) if shell else None,
-            inner_calls=max(0, more.total_tool_use_count or 0),
-        )
+        raw = results.raw_call(known, block, line, self._at)
         yield called(raw, self._place)
-        if tool in _PLANS and end is Outcome.OK:
-            items = self._planned(tool, args, more)
-            if items is not None:
-                yield Planned(0, self._at, call_id=opaque(call_id), items=items)
-
-    def _planned(self, tool: str, args: dict[str, Any], more: Result) -> tuple[Any, ...] | None:
-        if tool == "TodoWrite":
-            steps = steps_of(args.get("todos"))
-            return self._plan.whole(steps) if steps else None
-        own = args.get("taskId") or as_dict(more.task).get("id")
-        if own is None:
-            return None
-        subject = as_text(args.get("subject"))
-        return self._plan.one(Step(subject, _state(tool, args), str(own)[:128], _why(args)))
+        items = results.planned(known, raw, line, self._plan)
+        if items is not None:
+            yield Planned(0, self._at, call_id=opaque(call_id), items=items)
 
     def _sidechain(self, line: Line) -> None:
         """Inline work of a sub-agent: counted for people, part of the parent's call."""
@@ -313,27 +273,6 @@ class ClaudeSession:
         for block in content if isinstance(content, list) else ():
             self.sidechain_calls += block.type == "tool_use"
             self.sidechain_errors += block.type == "tool_result" and block.is_error is True
-
-
-def _state(tool: str, args: dict[str, Any]) -> PlanState:
-    return PlanState.PENDING if tool == "TaskCreate" else state_of(args)
-
-
-def _why(args: dict[str, Any]) -> str | None:
-    reason = args.get("reason")
-    return one_line(reason, 600) if isinstance(reason, str) and reason.strip() else None
-
-
-_NOTHING: Final = Result()
-
-
-def _more(line: Line, tool: str) -> Result:
-    if tool not in _DELEGATES and tool not in _PLANS and not is_shell(tool):
-        return _NOTHING
-    try:
-        return _results.decode(line.tool_use_result)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _NOTHING
 
 
 def recognises(head: bytes) -> bool:

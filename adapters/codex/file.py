@@ -13,14 +13,10 @@ event, or a poll that saw it end, comes. Polling (`write_stdin`) is a call witho
 
 from __future__ import annotations
 
-import os
-import re
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
-
-from msgspec import Struct
+from typing import Final
 
 from ...reducer.vocabulary.observation import (
     AnyObservation,
@@ -34,11 +30,9 @@ from ...reducer.vocabulary.observation import (
     SettleReason,
 )
 from ...reducer.vocabulary.terms import Outcome
-from ..files import found
 from ..jsonl import Records, Skips
-from ..normalise.args import allowed, command_of, picked
 from ..normalise.calls import Place, RawCall, called, opaque
-from ..normalise.loose import as_dict, as_list, as_text, texts
+from ..normalise.loose import as_dict, texts
 from ..normalise.outcomes import settled_by
 from ..normalise.plans import PlanLedger
 from ..normalise.ports import Refs
@@ -46,10 +40,11 @@ from ..normalise.steps import steps_of
 from ..normalise.text import excerpt, first_line
 from ..normalise.tools import is_polling, is_shell
 from ..reader import Format, Losses, Source, iso_ms, project_of, session_id
-from . import rules
+from . import ends, rules
+from .ends import Call
+from .finding import AGENT, discover, id_in, recognises
 from .records import QUIET, Item, Line, Payload
 
-AGENT: Final = "codex"
 OPEN_MAX: Final = 20_000
 TOLD_MAX: Final = 8192
 _CALLS: Final = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
@@ -58,21 +53,12 @@ _OUTPUTS: Final = frozenset({"function_call_output", "custom_tool_call_output",
 _ENDS: Final = frozenset({"exec_command_end", "patch_apply_end", "mcp_tool_call_end"})
 
 
-class Call(Struct):
-    """A call that was asked for."""
-
-    tool: str
-    args: dict[str, Any]
-    command: str | None = None
-    paths: tuple[str, ...] = ()
-
-
 class CodexSession:
     """One rollout."""
 
     def __init__(self, source: Source, refs: Refs) -> None:
         self.skips = Skips()
-        own = source.session or _id_in(source.path)
+        own = source.session or id_in(source.path)
         self.info = SessionInfo(session_id(AGENT, own, source.path), AGENT)
         self._records = Records(source.path, Line, self.skips)
         self._losses = Losses(self.skips)
@@ -201,17 +187,7 @@ class CodexSession:
         call_id = payload.call_id or payload.id
         if call_id is None or call_id in self._told:
             return
-        tool = payload.name or payload.type.removesuffix("_call")
-        if payload.type == "custom_tool_call":
-            call = Call(tool, {}, paths=rules.patch_files(payload.input or ""))
-        elif payload.type == "local_shell_call":
-            call = Call(tool, {}, command_of(as_dict(payload.action)))
-        else:
-            args = allowed((payload.arguments or "").encode("utf-8", "replace"))
-            command = command_of(args) if is_shell(tool) else None
-            name = f"{payload.namespace}__{tool}" if payload.namespace else tool
-            call = Call(name if not is_shell(tool) else tool, args, command)
-        self._calls[call_id] = call
+        self._calls[call_id] = ends.asked(payload)
         if len(self._calls) > OPEN_MAX:
             self._calls.popitem(last=False)
 
@@ -249,28 +225,9 @@ class CodexSession:
 
     def _end(self, payload: Payload) -> Iterator[AnyObservation]:
         call_id = payload.call_id or ""
-        if call_id in self._told:
-            return
-        known = self._calls.get(call_id)
-        if payload.type == "exec_command_end":
-            text = payload.aggregated_output or f"{payload.stdout or ''}\n{payload.stderr or ''}"
-            call = known or Call("exec_command", {})
-            call.command = call.command or command_of({"command": payload.command})
-            end = rules.outcome_of_end(payload.status, payload.exit_code, text)
-        elif payload.type == "patch_apply_end":
-            text = payload.stderr or payload.stdout or ""
-            call = known or Call("apply_patch", {})
-            call.paths = _paths(payload.changes) or call.paths
-            end = Outcome.OK if payload.success else Outcome.TOOL_ERROR
-            if payload.status == "declined":
-                end = Outcome.REFUSED_BY_USER
-        else:
-            invocation = as_dict(payload.invocation)
-            tool = f"mcp__{invocation.get('server')}__{invocation.get('tool')}"
-            call = known or Call(tool, {})
-            text, failed = _mcp_result(payload.result)
-            end = Outcome.TOOL_ERROR if failed else Outcome.OK
-        yield from self._tell(call_id, call, text, end)
+        if call_id not in self._told:
+            ended = ends.of_event(payload, self._calls.get(call_id))
+            yield from self._tell(call_id, ended.call, ended.text, ended.outcome)
 
     def _item(self, item: Item, turn: str | None) -> Iterator[AnyObservation]:
         name = item.type.replace("_", "").lower()
@@ -279,41 +236,15 @@ class CodexSession:
             yield from self._prompt("\n".join(texts(item.content)), turn)
         elif call_id in self._told:
             return
-        elif name == "commandexecution":
-            call = self._calls.get(call_id) or Call("exec_command", {})
-            call.command = call.command or command_of({"command": item.command})
-            text = item.aggregated_output or ""
-            end = rules.outcome_of_end(item.status, item.exit_code, text)
-            yield from self._tell(call_id, call, text, end)
-        elif name == "filechange":
-            call = self._calls.get(call_id) or Call("apply_patch", {})
-            call.paths = _paths(item.changes) or call.paths
-            end = rules.outcome_of_end(item.status, None, "")
-            failed = end is Outcome.FAILED
-            yield from self._tell(call_id, call, "", Outcome.TOOL_ERROR if failed else end)
-        elif name == "mcptoolcall":
-            name = f"mcp__{item.server or ''}__{item.tool or 'tool'}"
-            call = Call(name, picked(as_dict(item.arguments)))
-            text, failed = _mcp_result(item.result)
-            failed = failed or item.status == "failed" or item.error is not None
-            end = Outcome.TOOL_ERROR if failed else Outcome.OK
-            yield from self._tell(call_id, call, text or _message(item.error), end)
-        elif name in ("collabagenttoolcall", "collabtoolcall"):
-            end = Outcome.TOOL_ERROR if item.status == "failed" else Outcome.OK
-            yield from self._tell(call_id, Call(item.tool or "spawn_agent", {}), "", end)
-        elif name == "websearch":
-            yield from self._tell(
-                call_id, Call("web_search", {"query": item.query}), "", Outcome.OK
-            )
-            self._searches += 1
+        elif (ended := ends.of_item(name, item, self._calls.get(call_id))) is not None:
+            yield from self._tell(call_id, ended.call, ended.text, ended.outcome)
+            self._searches += name == "websearch"
         elif name in ("todolist", "plan"):
             steps = steps_of(item.items)
             if steps:
                 yield Planned(0, self._at, call_id=opaque(call_id or "plan"),
                               items=self._plan.whole(steps))  # fmt: skip
-        elif name not in ("agentmessage", "reasoning", "contextcompaction", "error", "imageview",
-                          "hookprompt", "enteredreviewmode", "exitedreviewmode", "sleep",
-                          "subagentactivity", "imagegeneration", "dynamictoolcall"):  # fmt: skip
+        elif name not in ends.QUIET_ITEMS:
             self.skips.unknown[f"item {item.type[:48]}"] += 1
 
     def _search(self, payload: Payload) -> Iterator[AnyObservation]:
@@ -354,52 +285,6 @@ class CodexSession:
             paths=call.paths,
         )
         yield called(raw, self._place)
-
-
-def _paths(changes: Any) -> tuple[str, ...]:
-    """`{path: change}` in events, `[{path, kind}]` in items."""
-    if isinstance(changes, dict):
-        return tuple(as_dict(changes))[:64]
-    paths = [as_text(as_dict(change).get("path")) for change in as_list(changes)]
-    return tuple(path for path in paths if path)[:64]
-
-
-def _mcp_result(result: Any) -> tuple[str, bool]:
-    """`{content, isError}`, in events inside `{Ok: …}` or `{Err: text}`."""
-    outer = as_dict(result)
-    if "Err" in outer:
-        return _message(outer["Err"]), True
-    inner = as_dict(outer.get("Ok", outer))
-    failed = inner.get("isError") is True or inner.get("is_error") is True
-    return "\n".join(texts(inner.get("content"))), failed
-
-
-def _message(value: Any) -> str:
-    return as_text(as_dict(value).get("message")) or as_text(value)
-
-
-def _id_in(path: Path) -> str | None:
-    found_id = re.search(
-        r"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\Z", path.stem
-    )
-    return found_id[1] if found_id else None
-
-
-def recognises(head: bytes) -> bool:
-    first = head.lstrip()[:4000]
-    if b'"type":"session_meta"' in first or b'"type":"thread.started"' in first:
-        return True
-    if b'"type":"event_msg"' in head and b'"payload":' in head:
-        return True
-    if b'"type":"response_item"' in head and b'"payload":' in head:
-        return True
-    return b'"instructions":' in first and b'"record_type":"state"' in head
-
-
-def discover() -> Iterator[Source]:
-    home = Path(os.environ.get("CODEX_HOME") or str(Path.home() / ".codex"))
-    for folder in ("sessions", "archived_sessions"):
-        yield from found(AGENT, home / folder, "**/rollout-*.jsonl", _id_in)
 
 
 def open_session(source: Source, refs: Refs) -> CodexSession:

@@ -6,7 +6,7 @@ messages stand in fields that are never decoded.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -82,59 +82,18 @@ class Line(Payload):
 
 
 # Known, and nothing to see.
-QUIET = frozenset(
-    [
-        "agent_message",
-        "agent_reasoning",
-        "agent_reasoning_raw_content",
-        "agent_reasoning_section_break",
-        "background_event",
-        "collab_agent_spawn_begin",
-        "collab_waiting_begin",
-        "compaction",
-        "compaction_summary",
-        "context_compacted",
-        "deprecation_notice",
-        "entered_review_mode",
-        "exec_command_begin",
-        "exited_review_mode",
-        "ghost_snapshot",
-        "guardian_assessment",
-        "hook_completed",
-        "hook_started",
-        "image_generation_call",
-        "item.started",
-        "item.updated",
-        "item_started",
-        "mcp_tool_call_begin",
-        "message",
-        "model_reroute",
-        "patch_apply_begin",
-        "plan_delta",
-        "plan_update",
-        "reasoning",
-        "response_metadata",
-        "session_state",
-        "state",
-        "stream_error",
-        "task_started",
-        "terminal_interaction",
-        "thread.started",
-        "thread_name_updated",
-        "thread_rolled_back",
-        "thread_settings_applied",
-        "token_count",
-        "token_usage_record",
-        "tool_search_call",
-        "tool_search_output",
-        "turn.started",
-        "turn_context",
-        "turn_diff",
-        "undo_completed",
-        "undo_started",
-        "view_image_tool_call",
-        "warning",
-        "web_search_begin",
-        "world_state",
-    ]
-)
+QUIET: Final = frozenset({
+    "agent_message", "agent_reasoning", "agent_reasoning_raw_content",
+    "agent_reasoning_section_break", "background_event", "collab_agent_spawn_begin",
+    "collab_waiting_begin", "compaction", "compaction_summary", "context_compacted",
+    "deprecation_notice", "entered_review_mode", "exec_command_begin", "exited_review_mode",
+    "ghost_snapshot", "guardian_assessment", "hook_completed", "hook_started",
+    "image_generation_call", "item.started", "item.updated", "item_started",
+    "mcp_tool_call_begin", "message", "model_reroute", "patch_apply_begin", "plan_delta",
+    "plan_update", "reasoning", "response_metadata", "session_state", "state", "stream_error",
+    "task_started", "terminal_interaction", "thread.started", "thread_name_updated",
+    "thread_rolled_back", "thread_settings_applied", "token_count", "token_usage_record",
+    "tool_search_call", "tool_search_output", "turn.started", "turn_context", "turn_diff",
+    "undo_completed", "undo_started", "view_image_tool_call", "warning", "web_search_begin",
+    "world_state",
+})  # fmt: skip

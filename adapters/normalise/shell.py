@@ -13,65 +13,21 @@ from typing import Final
 from msgspec import Struct
 
 from ...reducer.vocabulary.terms import EpisodeKind as K
-from .shell_tables import KINDS, KINDS_2, RUNNERS, SCRIPT_WORDS, SUBCOMMANDS, WRAPPERS
+from .shell_tables import (
+    KINDS,
+    KINDS_2,
+    RUNNERS,
+    SCRIPT_WORDS,
+    SILENT,
+    SUBCOMMANDS,
+    TRIMMERS,
+    WRAPPERS,
+)
 
 CHARS_MAX: Final = 8 * 1024
 SEGMENTS_MAX: Final = 24
-# Programs at the end of a pipe that only choose what is shown.
-TRIMMERS: Final = frozenset(
-    [
-        "tail",
-        "head",
-        "grep",
-        "egrep",
-        "rg",
-        "tee",
-        "cat",
-        "less",
-        "sort",
-        "uniq",
-        "wc",
-        "sed",
-        "awk",
-        "cut",
-        "tr",
-        "column",
-        "jq",
-        "xargs",
-    ]
-)
 # A compound line is called after the strongest thing it does.
 _STRENGTH: Final = (K.TEST, K.BUILD, K.INSTRUMENT, K.EDIT, K.RUN, K.SEARCH, K.INSPECT)
-_SILENT: Final = frozenset(
-    [
-        "cd",
-        "echo",
-        "printf",
-        "export",
-        "set",
-        "source",
-        ".",
-        "true",
-        ":",
-        "sleep",
-        "pushd",
-        "popd",
-        "exit",
-        "wait",
-        "unset",
-        "alias",
-        "test",
-        "[",
-        "[[",
-        "for",
-        "done",
-        "fi",
-        "case",
-        "esac",
-        "in",
-        "read",
-    ]
-)
 
 _TOKEN: Final = re.compile(
     r"""\\.|'[^']*'?|"(?:[^"\\]|\\.)*"?|\$\((?:[^()]|\([^()]*\))*\)?|`[^`]*`?"""
@@ -113,7 +69,7 @@ class Command(Struct, frozen=True):
 def understand(line: str) -> Command:
     """Everything the other tables want to know of a command line."""
     parts = _parts(_HEREDOC.sub(lambda m: m[0].partition("\n")[0] + "\n", line[:CHARS_MAX]))
-    kinds = [(part, _kind(part)) for part in parts if part.program not in _SILENT]
+    kinds = [(part, _kind(part)) for part in parts if part.program not in SILENT]
     kind = next((k for k in _STRENGTH if any(k is other for _, other in kinds)), K.RUN)
     if not kinds and parts:
         kind = K.INSPECT if parts[-1].program in ("echo", "printf", "sleep", "cd") else K.RUN
@@ -277,7 +233,7 @@ def _canonical(parts: list[Part], main: Part | None) -> str:
     kept: list[str] = []
     for part in parts:
         trims = part.joined in ("|", "|&") and part.program in TRIMMERS
-        quiet = part.program in _SILENT and len(parts) > 1
+        quiet = part.program in SILENT and len(parts) > 1
         if not trims and not quiet:
             kept.append(" ".join(part.words))
     if not kept and main is not None:

@@ -123,3 +123,15 @@ SCRIPT_WORDS: Final[dict[str, tuple[tuple[str, K], ...]]] = dict.fromkeys(
      "nx", "turbo", "gradle", "gradlew", "mvn", "poe", "hatch", "pdm", "lerna", "invoke"),
     _SCRIPTS,
 )  # fmt: skip
+
+# Programs at the end of a pipe that only choose what is shown.
+TRIMMERS: Final = frozenset({
+    "tail", "head", "grep", "egrep", "rg", "tee", "cat", "less", "sort", "uniq", "wc", "sed",
+    "awk", "cut", "tr", "column", "jq", "xargs",
+})  # fmt: skip
+# Words that do no work of their own.
+SILENT: Final = frozenset({
+    "cd", "echo", "printf", "export", "set", "source", ".", "true", ":", "sleep", "pushd",
+    "popd", "exit", "wait", "unset", "alias", "test", "[", "[[", "for", "done", "fi", "case",
+    "esac", "in", "read",
+})  # fmt: skip

@@ -16,22 +16,10 @@ from . import normal
 from .records import Info, Part
 
 AGENT: Final = "opencode"
-KNOWN_PARTS: Final = frozenset(
-    [
-        "text",
-        "reasoning",
-        "tool",
-        "step-start",
-        "step-finish",
-        "patch",
-        "snapshot",
-        "compaction",
-        "subtask",
-        "agent",
-        "retry",
-        "file",
-    ]
-)
+KNOWN_PARTS: Final = frozenset({
+    "text", "reasoning", "tool", "step-start", "step-finish", "patch", "snapshot", "compaction",
+    "subtask", "agent", "retry", "file",
+})  # fmt: skip
 
 
 def info_of(info: Info, refs: Refs, own: str | None = None) -> SessionInfo:

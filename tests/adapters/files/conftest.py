@@ -66,3 +66,20 @@ def read(tmp_path: Path) -> Callable[..., Read]:
         return read_file(agent, path)
 
     return write_and_read
+
+
+@pytest.fixture(scope="session")
+def read_path() -> Callable[[str, Path], Read]:
+    """`read_path("pi", path)`: a file that is there already."""
+    return read_file
+
+
+@pytest.fixture(scope="session")
+def refs() -> References:
+    return REFS
+
+
+@pytest.fixture(scope="session")
+def cleaner() -> Cleaner:
+    """Masks nothing."""
+    return Cleaner(AsItIs())

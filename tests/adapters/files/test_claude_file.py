@@ -32,7 +32,7 @@ class Claude:
         line = {"parentUuid": self.parent, "isSidechain": False, "cwd": "/home/dev/shop",
                 "sessionId": "9d0c0000-0000-4000-8000-000000000001", "version": "2.1.12",
                 "type": type_, "uuid": f"u{number}",
-                "timestamp": f"2026-01-01T00:{number // 60:02d}:{number % 60:02d}.000Z", **fields}  # fmt: skip
+                "timestamp": f"2026-01-01T00:00:{number % 60:02d}.000Z", **fields}  # fmt: skip
         self.parent = line["uuid"]
         self.lines.append(line)
         return line
@@ -97,8 +97,10 @@ def test_a_reply_over_several_lines_is_one_reply(claude: Claude, read: Any) -> N
     [
         ("Bash", "Exit code 2\nboom", Outcome.FAILED),
         ("Bash", "ls: cannot access 'x': No such file or directory", Outcome.FAILED),
-        ("Edit", "<tool_use_error>File has not been read yet.</tool_use_error>", Outcome.TOOL_ERROR),
-        ("Edit", "<tool_use_error>Sibling tool call errored</tool_use_error>", Outcome.SIBLING_FAILED),
+        ("Edit", "<tool_use_error>File has not been read yet.</tool_use_error>",
+         Outcome.TOOL_ERROR),
+        ("Edit", "<tool_use_error>Sibling tool call errored</tool_use_error>",
+         Outcome.SIBLING_FAILED),
         ("Edit", "The user doesn't want to proceed with this tool use.", Outcome.REFUSED_BY_USER),
         ("Write", "Claude requested permissions to write to /x, but you haven't granted it yet.",
          Outcome.BLOCKED_BY_POLICY),

@@ -186,8 +186,10 @@ def test_phases_become_a_plan_and_todos_too(pi: Pi, read: Any) -> None:
 
 def test_a_sub_agents_calls_are_evidence_inside_its_call(pi: Pi, read: Any) -> None:
     """Nested messages in a result's details are counted, their reasoning never decoded."""
-    inner = [{"role": "assistant", "content": [
-        {"type": "thinking", "thinking": "hidden"}, {"type": "toolCall", "id": "x", "name": "read"}]}]  # fmt: skip
+    thought = {"type": "thinking", "thinking": "hidden"}
+    inner = [
+        {"role": "assistant", "content": [thought, {"type": "toolCall", "id": "x", "name": "read"}]}
+    ]
     pi.user("go")
     pi.reply(("c1", "subagent", {"agent": "scout", "task": "look"}))
     pi.result(
