@@ -204,7 +204,8 @@ class Process:
 class Agent:
     """The other end of agent.sock, as bytes and as frames."""
 
-    def __init__(self, paths: Paths) -> None:
+    def __init__(self, paths: Paths, session: str = "s1") -> None:
+        self.session = session
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.connect(str(paths.socket("agent.sock")))  # waits while the backlog is full
         self.socket.settimeout(WAIT_S)
@@ -224,7 +225,9 @@ class Agent:
     def say(self, frame: Frame) -> None:
         self.raw(json.dumps(frame, separators=(",", ":")).encode() + b"\n")
 
-    def hello(self, session: str = "s1", instance: str = "i1", **more: Any) -> Frame:
+    def hello(self, session: str = "", instance: str = "", **more: Any) -> Frame:
+        session = session or self.session
+        instance = instance or f"first-{session}"
         self.say({
             "t": "hello", "v": 1, "agent": "pi", "agentVersion": "1.6.0", "instance": instance,
             "pid": 1, "session": session, "file": None, "cwd": "/r/project", "parent": None,
@@ -274,12 +277,28 @@ class World:
         if key is not None:
             (self.paths.state / KEY_FILE).write_bytes(key)
             (self.paths.state / KEY_FILE).chmod(0o600)
+        self.count = 1
+        self.session = "s1"
         self.reconciler = Reconciler(self.paths).start()
         self.adapter = Process("wayfinder.adapters", self.paths)
         self.segmenter = Process("wayfinder.adapters.segmenter", self.paths)
 
     def agent(self) -> Agent:
-        return Agent(self.paths)
+        return Agent(self.paths, self.session)
+
+    @property
+    def sid(self) -> str:
+        """The session's id as the daemon knows it."""
+        return f"pi-{self.session}"
+
+    def anew(self) -> None:
+        """The next test: another session; what was received so far is forgotten."""
+        self.count += 1
+        self.session = f"s{self.count}"
+        self.reconciler.patches.clear()
+        self.reconciler.notes.clear()
+        self.reconciler.constraints = ()
+        self.reconciler.mute = False
 
     def close(self) -> None:
         self.segmenter.stop()
@@ -288,23 +307,30 @@ class World:
 
 
 @pytest.fixture(scope="session")
-def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The redactor's compiled rules, which take seconds to make, made once for all tests."""
-    folder = tmp_path_factory.mktemp("rules", numbered=True)
+def rules(request: pytest.FixtureRequest) -> Path:
+    """The redactor's compiled rules: seconds to make, so they are kept in pytest's cache."""
+    folder: Path = request.config.cache.mkdir("redactor-rules")
     folder.chmod(0o700)
     with RedactorClient(cache_dir=folder) as client:
         client.redact_many(["token=load-the-rules-1"], 1)
     return folder
 
 
-@pytest.fixture
-def world(rules: Path) -> Iterator[World]:
+@pytest.fixture(scope="module")
+def _world(rules: Path) -> Iterator[World]:
     # Socket paths are short; the folders pytest makes are not.
     folder = Path(tempfile.mkdtemp(prefix="wf-"))
     made = World(folder, rules)
     yield made
     made.close()
     shutil.rmtree(folder)
+
+
+@pytest.fixture
+def world(_world: World) -> World:
+    """One world for a module, a session of its own for each test."""
+    _world.anew()
+    return _world
 
 
 @pytest.fixture
