@@ -69,12 +69,14 @@ def codes_until_end(agent: Any, *, ends: bool) -> list[str]:
 def bystander(world: Any) -> Iterator[Any]:
     """An agent that works on while others misbehave, and loses nothing."""
     with world.agent() as agent:
-        agent.hello(session="good", instance="good")
+        agent.hello(session=f"good-{world.session}")
         yield agent
         agent.obs("prompt", 2, text="still here")
         agent.acked()
         last = agent.seq + 1
-        world.reconciler.until(lambda: world.reconciler.to_position.get("pi-good", 0) == last)
+        world.reconciler.until(
+            lambda: world.reconciler.to_position.get(f"pi-good-{world.session}", 0) == last
+        )
 
 
 def test_bad_lines_are_answered_and_hurt_nobody(world: Any, bystander: Any) -> None:
@@ -104,8 +106,8 @@ def test_the_stream_goes_on_behind_a_bad_frame(world: Any) -> None:
         agent.obs("call_end", 5, callId="c", tool="read", isError=False)
         agent.obs("reply", 6, stopReason="stop")
         agent.acked()
-        world.reconciler.until(lambda: world.reconciler.to_position.get("pi-s1", 0) == 4)
-    cores = [json.loads(core) for core in world.reconciler.episodes("pi-s1")]
+        world.reconciler.until(lambda: world.reconciler.to_position.get(world.sid, 0) == 4)
+    cores = [json.loads(core) for core in world.reconciler.episodes(world.sid)]
     (episode,) = [core for core in cores if "calls" in core]
     assert (episode["coverage"], episode["coverageReason"]) == ("partial", "bad frame")
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from wayfinder.reducer.vocabulary.people import Constraint, CorrectionType
 
-S = "pi-s1"
 READ = {"schemaVersion": 1, "patchId": "patch_1", "baseRevision": 0, "idempotencyKey": "k1",
         "actor": {"type": "agent", "agentId": "main"}, "ops": []}  # fmt: skip
 
@@ -21,8 +20,8 @@ def work(agent: Any, first: int, count: int, *, fail: bool = False) -> None:
         )  # fmt: skip
 
 
-def seen(world: Any, session: str = S) -> list[dict[str, Any]]:
-    return [json.loads(core) for core in world.reconciler.episodes(session)]
+def seen(world: Any) -> list[dict[str, Any]]:
+    return [json.loads(core) for core in world.reconciler.episodes(world.sid)]
 
 
 def test_a_session_becomes_episodes(world: Any) -> None:
@@ -34,7 +33,7 @@ def test_a_session_becomes_episodes(world: Any) -> None:
         work(agent, 2, 3)
         agent.obs("reply", 6000, stopReason="stop")
         agent.acked()
-        world.reconciler.until(lambda: world.reconciler.to_position.get(S) == 6)
+        world.reconciler.until(lambda: world.reconciler.to_position.get(world.sid) == 6)
     kinds = [core.get("seen", "episode") for core in seen(world)]
     assert kinds == ["opened", "prompted", "episode", "settled"]
     episode = seen(world)[2]
@@ -54,7 +53,7 @@ def test_a_patch_goes_at_once_with_its_place_in_the_order(world: Any) -> None:
         assert (answer["callId"], answer["answer"]["status"]) == ("p1", "unchanged")
         assert world.reconciler.patches[0].position == 4
         agent.obs("reply", 10_000, stopReason="stop")
-        world.reconciler.until(lambda: world.reconciler.to_position.get(S) == 6)
+        world.reconciler.until(lambda: world.reconciler.to_position.get(world.sid) == 6)
     assert [core.get("boundary", core.get("seen")) for core in seen(world)] == [
         "opened", "patch", "patched", "settled", "settled",
     ]  # fmt: skip
@@ -68,7 +67,7 @@ def test_an_unannounced_patch_is_placed_where_it_comes(world: Any) -> None:
         agent.patch("p1", READ, 3500)
         agent.until("answer")
         assert world.reconciler.patches[0].position == 4
-        world.reconciler.until(lambda: world.reconciler.to_position.get(S) == 4)
+        world.reconciler.until(lambda: world.reconciler.to_position.get(world.sid) == 4)
 
 
 def test_resending_changes_nothing(world: Any) -> None:
@@ -84,7 +83,7 @@ def test_resending_changes_nothing(world: Any) -> None:
         again.patch("p1", READ)
         again.obs("reply", 9000, stopReason="stop")
         again.acked()
-        world.reconciler.until(lambda: world.reconciler.to_position.get(S) == 6)
+        world.reconciler.until(lambda: world.reconciler.to_position.get(world.sid) == 6)
     assert sum(core.get("calls", 0) for core in seen(world)) == 3
 
 
@@ -149,7 +148,7 @@ def test_corrections_reach_a_connected_agent(world: Any) -> None:
         assert [c["correctionId"] for c in agent.hello()["constraints"]] == ["k1"]
         second = Constraint("k2", CorrectionType.TEXT, 2, text="no refactoring")
         world.reconciler.constraints = (first, second)
-        world.reconciler.publish(S, "human.corrected")
+        world.reconciler.publish(world.sid, "human.corrected")
         items = agent.until("constraints")["items"]
         assert [c["correctionId"] for c in items] == ["k1", "k2"]
 
@@ -175,8 +174,9 @@ def test_live_notes(world: Any) -> None:
         agent.obs("ui", 2000, open=True, kind="confirm", title="Delete it?")
         agent.obs("ui", 3000, open=False, kind="confirm")
         agent.acked()
-    world.reconciler.until(lambda: any(n.note.what == "gone" for n in world.reconciler.notes))
-    told = [(n.note.what, n.note.name) for n in world.reconciler.notes]
+    mine = lambda: [n.note for n in world.reconciler.notes if n.note.session_id == world.sid]  # noqa: E731
+    world.reconciler.until(lambda: any(note.what == "gone" for note in mine()))
+    told = [(note.what, note.name) for note in mine()]
     assert told == [
         ("tool_started", "bash"), ("waiting", "Delete it?"), ("resumed", "confirm"), ("gone", None)
     ]  # fmt: skip
@@ -194,7 +194,7 @@ def test_a_lost_connection_is_no_end(world: Any) -> None:
         work(again, 4, 1)
         again.obs("shutdown", 5000, reason="quit")
         again.acked()
-    world.reconciler.until(lambda: world.reconciler.to_position.get(S) == 4)
+    world.reconciler.until(lambda: world.reconciler.to_position.get(world.sid) == 4)
     (episode,) = [core for core in seen(world) if "calls" in core]
     assert (episode["calls"], episode["boundary"]) == (3, "ended")
 
@@ -208,7 +208,7 @@ def test_what_was_dropped_is_a_gap(world: Any) -> None:
         work(agent, 3, 1)
         agent.obs("reply", 9000, stopReason="stop")
         agent.acked()
-        world.reconciler.until(lambda: world.reconciler.to_position.get(S) == 5)
+        world.reconciler.until(lambda: world.reconciler.to_position.get(world.sid) == 5)
     (episode,) = [core for core in seen(world) if "calls" in core]
     assert (episode["coverage"], episode["coverageReason"]) == ("partial", "dropped")
 
@@ -220,7 +220,7 @@ def test_joining_late_without_a_file_is_a_gap(world: Any) -> None:
         work(agent, 2, 1)
         agent.obs("reply", 9000, stopReason="stop")
         agent.acked()
-        world.reconciler.until(lambda: world.reconciler.to_position.get(S) == 4)
+        world.reconciler.until(lambda: world.reconciler.to_position.get(world.sid) == 4)
     (episode,) = [core for core in seen(world) if "calls" in core]
     assert (episode["coverage"], episode["coverageReason"]) == ("partial", "joined late")
 
@@ -232,8 +232,8 @@ def test_a_purged_session_starts_anew(world: Any) -> None:
         agent.obs("prompt", 1000, text="something embarrassing")
         work(agent, 2, 2)
         agent.acked()
-        world.reconciler.until(lambda: world.reconciler.to_position.get(S) == 2)
-        world.reconciler.purge(S)
+        world.reconciler.until(lambda: world.reconciler.to_position.get(world.sid) == 2)
+        world.reconciler.purge(world.sid)
         assert agent.until("error")["code"] == "purged"
         assert agent.frame() is None
     with world.agent() as again:
@@ -242,7 +242,7 @@ def test_a_purged_session_starts_anew(world: Any) -> None:
         work(again, 5, 1)
         again.obs("reply", 9000, stopReason="stop")
         again.acked()
-        world.reconciler.until(lambda: world.reconciler.to_position.get(S, 0) >= 4)
+        world.reconciler.until(lambda: world.reconciler.to_position.get(world.sid, 0) >= 4)
     assert [core.get("seen", core.get("calls")) for core in seen(world)] == ["opened", 1, "settled"]
     for path in world.paths.state.glob("spool.db*"):
         assert b"embarrassing" not in path.read_bytes(), path
@@ -257,6 +257,6 @@ def test_a_hole_in_the_numbers_is_a_gap(world: Any) -> None:
         work(agent, 3, 1)
         agent.obs("reply", 9000, stopReason="stop")
         agent.acked()
-        world.reconciler.until(lambda: world.reconciler.to_position.get(S) == 5)
+        world.reconciler.until(lambda: world.reconciler.to_position.get(world.sid) == 5)
     (episode,) = [core for core in seen(world) if "calls" in core]
     assert (episode["calls"], episode["coverageReason"]) == (2, "hole")

@@ -209,6 +209,7 @@ TestSpoolModel = SpoolModel.TestCase
 TestSpoolModel.settings = settings(max_examples=15, stateful_step_count=15, deadline=None)
 
 
+@settings(max_examples=10, deadline=None)
 @given(st.lists(st.integers(1, 9), max_size=9))
 def test_numbers_only_grow(seqs: list[int]) -> None:
     """Whatever order numbers are accepted in, the highest stands."""
