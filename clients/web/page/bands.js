@@ -1,0 +1,28 @@
+// Near, mid and far as stretches of the map. Which band a node is in was decided by the daemon;
+// here it only becomes a border between columns.
+
+import { COLUMN } from "./shapes.js";
+
+const BEYOND = 100_000;
+
+/** [{band, x1, x2}] from left to right, in world units. */
+export function zones(scene) {
+  const all = [...Object.values(scene.places), ...Object.values(scene.steps)];
+  const token = Object.values(scene.tokens)[0];
+  const here = scene.steps[token?.at] ?? scene.places[token?.at];
+  if (!here) return [];
+  const ahead = all.filter((one) => one.column >= here.column);
+  const last = (band, least) => Math.max(least, ...ahead.filter((one) => one.band === band).map((one) => one.column));
+  const nearEnd = last("near", here.column);
+  const midEnd = last("mid", nearEnd);
+  const start = here.column - (isNear(all, here.column - 1) ? 1 : 0);
+  const edges = [
+    ["travelled", -BEYOND, (start - 0.5) * COLUMN],
+    ["near", (start - 0.5) * COLUMN, (nearEnd + 0.5) * COLUMN],
+    ["mid", (nearEnd + 0.5) * COLUMN, (midEnd + 0.5) * COLUMN],
+    ["far", (midEnd + 0.5) * COLUMN, BEYOND],
+  ];
+  return edges.map(([band, x1, x2]) => ({ band, x1, x2 })).filter((one) => one.x2 > one.x1);
+}
+
+const isNear = (all, column) => all.some((one) => one.column === column && one.band === "near");
