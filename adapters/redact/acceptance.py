@@ -50,8 +50,8 @@ class Place(NamedTuple):
     after: int
     end: int
 
-    def accepts(self, telling: int, value: str, loose: bool) -> bool:
-        """Whether the value is a secret here; `loose` is level 2, which would rather mask."""
+    def accepts(self, telling: int, value: str) -> bool:
+        """Whether the value is a secret here."""
         grade = shapes.grade(value[:400])
         if grade == NOTHING:
             return telling == STRONG and self._number(value)
@@ -59,8 +59,6 @@ class Place(NamedTuple):
             return telling >= MEDIUM and self.how in ("assign", "xml", "call", "cjk")
         if names_a_secret(value):
             return False
-        if loose and self._likely(telling, grade, value):
-            return True
         return _ACCEPT[self.how](self, telling, grade, value)
 
     def _number(self, value: str) -> bool:
@@ -73,9 +71,15 @@ class Place(NamedTuple):
         coded = any(w in _CODES or w.startswith(_PASSWORDLIKE) for w in words)
         return coded and words != ["pass"]
 
-    def _likely(self, telling: int, grade: int, value: str) -> bool:
-        """Level 2: a strong name and a value set apart from code by quotes or tightness."""
-        if " " in value or self.how not in ("assign", "cjk", "xml", "call", "prose"):
+    def is_likely(self, telling: int, value: str) -> bool:
+        """Level 2 would rather mask: a strong name, a value set apart from code."""
+        grade = shapes.grade(value[:400])
+        if (
+            grade == NOTHING
+            or " " in value
+            or names_a_secret(value)
+            or self.how not in ("assign", "cjk", "xml", "call", "prose")
+        ):
             return False
         if telling == MEDIUM:
             return grade >= PHRASE and len(value) >= 8 and not shapes.is_worded(value)

@@ -80,8 +80,10 @@ def find(view: View, loose: bool = False) -> Iterator[Hit]:
             telling = MEDIUM
         hit = _value_of(text, left, right, name, telling, loose)
         if hit is not None:
-            position = hit[1]
-            yield (*hit, "assignment")
+            start, end, sure = hit
+            # A hit of level 2 alone must not hide one that level 1 finds inside it.
+            position = end if sure else position
+            yield start, end, "assignment"
 
 
 def _qualified(text: str, left: int, name: str) -> bool:
@@ -94,7 +96,7 @@ def _qualified(text: str, left: int, name: str) -> bool:
 
 def _value_of(
     text: str, left: int, right: int, name: str, telling: int, loose: bool
-) -> tuple[int, int] | None:
+) -> tuple[int, int, bool] | None:
     after = _AFTER.match(text, right)
     if after is None or after.lastgroup is None:
         return None
@@ -119,14 +121,15 @@ def _value_of(
     if not value or vetoed(text, left, name, value):
         return None
     place = Place(text, left, name, how, bool(quote), bool(after["close"]), after.end(), end)
-    if not place.accepts(telling, value, loose):
+    sure = place.accepts(telling, value)
+    if not sure and not (loose and place.is_likely(telling, value)):
         return None
     if quote:
-        return start, end
+        return start, end, sure
     if end - start >= _BARE_MAX - 8:
         whole = _BARE.match(text, start)
         end = whole.end() if whole is not None else end
-    return start, wrapped(text, end)
+    return start, wrapped(text, end), sure
 
 
 def _end_of(text: str, start: int, quote: str | None) -> int | None:

@@ -50,7 +50,6 @@ FINDERS: tuple[Scan, ...] = (
     keyblocks.find,
     headers.find,
     urls.find,
-    assignment.find,
     commands.find,
     carriers.find,
     columns.find,
@@ -59,10 +58,11 @@ FINDERS: tuple[Scan, ...] = (
 )
 
 
-def own_rules(view: View) -> Iterator[Hit]:
-    """All rules that look at plain text."""
+def own_rules(view: View, loose: bool = False) -> Iterator[Hit]:
+    """All rules that look at plain text; `loose` is level 2."""
     for finder in FINDERS:
         yield from finder(view)
+    yield from assignment.find(view, loose)
 
 
 class Engine:
@@ -107,13 +107,14 @@ class Engine:
             yield (*view.to_source(start, end), rule)
 
     def _hits(self, view: View, level: Level) -> Iterator[Hit]:
-        yield from vendors.find(view) if _TOKEN.fullmatch(view.text) else own_rules(view)
+        yield from (
+            vendors.find(view) if _TOKEN.fullmatch(view.text) else own_rules(view, level == 2)
+        )
         yield from decode.find(view, own_rules)
         yield from self._exact.find(view)
         if self._second is not None:
             yield from self._second(view)
         if level == 2:
-            yield from assignment.find(view, loose=True)
             yield from opaque.find(view)
 
     def _label(self, value: str, rule: str) -> str:
