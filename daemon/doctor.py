@@ -202,7 +202,7 @@ def _observer(paths: Paths) -> Says:
 
 def _observed(paths: Paths) -> bool:
     settings = load(paths.settings).settings
-    return bool(getattr(getattr(settings, "observer", None), "model", ""))
+    return bool(settings.observer.model)
 
 
 CHECKS: Final[dict[str, Callable[[Paths], Says]]] = {

@@ -57,13 +57,16 @@ class Follower:
     def delta(self, delta: Delta) -> bool:
         """True if the frame changed."""
         if not self.in_step:
-            self._kept.append(delta)
+            if not delta.pulse:
+                self._kept.append(delta)
             del self._kept[:-KEPT_MAX]
             return False
-        if delta.epoch != self._epoch or delta.n > self._n + 1:
+        behind = delta.n > self._n + (0 if delta.pulse else 1)
+        if delta.epoch != self._epoch or behind:
             self.resyncs += 1
             self._ask()
-            self._kept.append(delta)
+            if not delta.pulse:
+                self._kept.append(delta)
             return False
         if delta.n <= self._n:
             return False

@@ -215,7 +215,8 @@ class Delta(Wire, frozen=True):
     """On `view.ipc` under the session's id, or under `~sessions` for the list of sessions.
 
     `change` is a JSON merge patch (RFC 7396, see `viewer/merge.py`) of the frame, or of the object
-    {session id: row}. `gone`: the session was purged."""
+    {session id: row}. `gone`: the session was purged. `pulse`: no change, only the number as it
+    stands, said every now and then, so that a lost last delta is noticed too."""
 
     epoch: str
     n: Count
@@ -223,6 +224,7 @@ class Delta(Wire, frozen=True):
     seq: Count
     change: Raw
     gone: bool = False
+    pulse: bool = False
 
 
 # --- reading replies --------------------------------------------------------------------------

@@ -17,19 +17,31 @@ from msgspec import Struct
 
 from .child import Birth
 from .paths import Paths
-from .settings import BadSetting, SupervisorSettings
+from .settings import BadSetting, Settings, SupervisorSettings, value_of
 
 
 class Process(Struct, frozen=True):
     """One row. It is first started when `after` is ready; `vital`: without it there is no point
     in going on, so if it cannot be kept alive the supervisor ends, for its own manager to act.
-    `on_demand`: started when somebody asks for it, and left in peace when it ends by itself."""
+    `on_demand`: started when somebody asks for it, and left in peace when it ends by itself.
+    `only_if`: a setting that must be set. `secret_in`: a setting that names the one variable of
+    our environment which this process alone may see."""
 
     name: str
     module: str
     after: str | None = None
     vital: bool = False
     on_demand: bool = False
+    only_if: str | None = None
+    secret_in: str | None = None
+
+    def secret(self, settings: Settings) -> str | None:
+        return None if self.secret_in is None else str(value_of(settings, self.secret_in))
+
+    def wanted(self, settings: Settings) -> bool:
+        """Whether it is to run without anybody asking."""
+        allowed = self.only_if is None or bool(value_of(settings, self.only_if))
+        return allowed and not self.on_demand
 
 
 PROCESSES: Final = (
@@ -37,6 +49,13 @@ PROCESSES: Final = (
     Process("viewer", "wayfinder.daemon.viewer", after="reconciler"),
     Process("adapter", "wayfinder.adapters", after="reconciler"),
     Process("segmenter", "wayfinder.adapters.segmenter", after="reconciler"),
+    Process(
+        "observer",
+        "wayfinder.observer",
+        after="viewer",
+        only_if="observer.model",
+        secret_in="observer.api_key_env",
+    ),
     Process("web", "wayfinder.clients.web", after="viewer", on_demand=True),
 )
 
@@ -56,11 +75,16 @@ def chosen(names: tuple[str, ...]) -> tuple[Process, ...]:
     return tuple(p for p in PROCESSES if not names or p.name in names)
 
 
-def child_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+def child_environment(
+    environ: Mapping[str, str] = os.environ, *, secret: str | None = None
+) -> dict[str, str]:
+    """`secret`: the one variable beside the harmless ones that this child is given."""
     kept = {
         name: value
         for name, value in environ.items()
-        if name in ENVIRONMENT or name.startswith(ENVIRONMENT_PREFIXES)
+        if name == secret
+        or name in ENVIRONMENT
+        or (name.startswith(ENVIRONMENT_PREFIXES) and not name.endswith("_KEY"))
     }
     return kept | {"PYTHONUTF8": "1"}
 
@@ -84,7 +108,7 @@ class Running(Struct):
         os.close(self.reports)
 
 
-def start(process: Process, paths: Paths, key: str) -> Running:
+def start(process: Process, paths: Paths, key: str, settings: Settings) -> Running:
     """Spawns it and writes its first line.
 
     `-P` keeps the current folder off the import path. A session of its own: a Ctrl-C in the
@@ -106,7 +130,7 @@ def start(process: Process, paths: Paths, key: str) -> Running:
             pass_fds=(reports_write,),
             start_new_session=True,
             cwd=paths.state,
-            env=child_environment(),
+            env=child_environment(secret=process.secret(settings)),
             umask=0o077,
         )
     finally:

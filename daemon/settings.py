@@ -47,12 +47,25 @@ class RetentionSettings(_Group, frozen=True):
     logs_days: Days = 7
 
 
+class ObserverSettings(_Group, frozen=True):
+    """Off while `model` is empty. `model` in litellm's spelling, e.g. ollama_chat/qwen3; the key is
+    read from the environment variable named by `api_key_env`. `python`: an interpreter with the
+    observer extra, if it is not this one."""
+
+    model: str = ""
+    api_base: str = ""
+    api_key_env: str = "WAYFINDER_OBSERVER_KEY"
+    tokens_per_day: Annotated[int, Meta(ge=0, le=2**53 - 1)] = 200_000
+    python: str = ""
+
+
 class Settings(_Group, frozen=True):
     declared_path: bool = True  # False: the tool is not offered, nothing nags (RULES 40)
     declared_path_off_projects: tuple[str, ...] = ()
     log_level: str = "info"
     supervisor: SupervisorSettings = SupervisorSettings()
     retention: RetentionSettings = RetentionSettings()
+    observer: ObserverSettings = ObserverSettings()
 
 
 class BadSetting(ValueError):

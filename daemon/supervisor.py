@@ -76,12 +76,13 @@ class Supervisor:
     ) -> None:
         self._paths = paths
         self._settings = settings.supervisor
+        self._all_settings = settings
         self._log = log
         self._notifier = notifier or Notifier()
         self._on_ready: Callable[[str], None] | None = on_ready
         self._key = secrets.token_hex(32)
         self._children = {
-            process.name: Watched(process, Backoff(self._settings), wanted=not process.on_demand)
+            process.name: Watched(process, Backoff(self._settings), wanted=process.wanted(settings))
             for process in processes.chosen(self._settings.processes)
         }
         self._selector = selectors.DefaultSelector()
@@ -166,7 +167,7 @@ class Supervisor:
         return self._children.get(child.process.after or "")
 
     def _start(self, child: Watched) -> None:
-        child.running = processes.start(child.process, self._paths, self._key)
+        child.running = processes.start(child.process, self._paths, self._key, self._all_settings)
         child.lines = Lines(LINE_BYTES_MAX)
         child.restarts += 1
         child.stats = {}

@@ -36,6 +36,10 @@ class Clone:
         self._numbers[key] = self._numbers.get(key, 0) + (1 if before is not None else 2)
         return self._numbers[key], change
 
+    def numbers(self) -> list[tuple[str, int]]:
+        """(key, number) of every frame that somebody may be following."""
+        return [(key, self._numbers.get(key, 0)) for key in self._frames]
+
     def drop(self, key: str) -> None:
         """Nobody listens: the frame need not be kept. The number is, for the epoch's sake."""
         self._frames.pop(key, None)

@@ -40,6 +40,7 @@ from .live import after
 from .merge import Json, plain
 
 TELL_EVERY_MS: Final = 33  # no client is asked to draw more than 30 times a second
+PULSE_MS: Final = 2_000
 SESSIONS_TOPIC: Final = b"~sessions"
 LIST_KEY: Final = "~sessions"
 PERSON: Final = "page"  # whose pins, folds and watermark the frames show: there is one person
@@ -78,6 +79,7 @@ class Viewer:
         loop.watch(self._events.socket, self._hear)
         loop.watch(self._deltas.socket, self._deltas.drain)
         loop.watch(self._snaps.socket, self._serve)
+        loop.every(PULSE_MS, self._pulse)
         child.stats = self._stats
         self._rows: Json = {row.session_id: plain(row) for row in self._reader.sessions()}
 
@@ -185,6 +187,15 @@ class Viewer:
         delta = Delta(self._epoch, n, session_id, seq, Raw(encode(change)), gone)
         self._deltas.publish(topic, n, encode(delta))
         self._told += 1
+
+    def _pulse(self) -> None:
+        """Publishing drops in silence at the high-water mark; the number alone tells who lost."""
+        for topic, clone in ((None, self._frames), (SESSIONS_TOPIC, self._list)):
+            for key, n in clone.numbers():
+                to = topic or key.encode()
+                if self._deltas.wanted(to):
+                    delta = Delta(self._epoch, n, key, 0, Raw(b"{}"), pulse=True)
+                    self._deltas.publish(to, n, encode(delta))
 
     # --- snapshots ----------------------------------------------------------------------------
 

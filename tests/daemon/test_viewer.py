@@ -51,7 +51,8 @@ def test_a_patch_takes_the_old_to_the_new(old: dict[str, Any], new: dict[str, An
 
 @given(st.lists(st.tuples(st.sampled_from(["tell", "tell", "tell", "miss", "join"]), objects)))
 def test_a_follower_is_right_or_knows_that_it_is_not(steps: list[tuple[str, Any]]) -> None:
-    """Whatever deltas are lost and whenever it joins: in step means equal to the publisher."""
+    """Whatever deltas are lost and whenever it joins: after anything it hears, a delta or a pulse,
+    in step means equal to the publisher."""
     clone, follower, now = Clone(), Follower(), {}
     follower.welcome()
     for step, frame in steps:
@@ -61,10 +62,13 @@ def test_a_follower_is_right_or_knows_that_it_is_not(steps: list[tuple[str, Any]
             continue
         number = clone.update("k", frame)
         now = frame
-        if number is not None and step == "tell":
+        if step == "miss":
+            continue
+        if number is not None:
             follower.delta(Delta("e", number[0], "pi-1", 1, Raw(encode(number[1]))))
-        if number is None or step == "tell":
-            assert not follower.in_step or follower.frame == now
+        for _, n in clone.numbers():
+            follower.delta(Delta("e", n, "pi-1", 1, Raw(b"{}"), pulse=True))
+        assert not follower.in_step or follower.frame == now
     n = clone.snapshot("k", now)
     assert follower.snapshot(Snapshot("e", n, "pi-1", 1, Raw(encode(now))))
     assert follower.frame == now
