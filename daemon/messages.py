@@ -220,7 +220,7 @@ class Delta(Wire, frozen=True):
 
     epoch: str
     n: Count
-    session_id: SessionId
+    session_id: str  # a session, or `~sessions` in a pulse of the list
     seq: Count
     change: Raw
     gone: bool = False

@@ -26,7 +26,7 @@ class Asset(Struct, frozen=True):
 def load() -> dict[str, Asset]:
     """`/` is the page; everything else stands below `/static/` by its file name."""
     table: dict[str, Asset] = {}
-    for file in files(__package__ or __name__).joinpath("page").iterdir():
+    for file in files(__package__ or __name__).joinpath("static").iterdir():
         suffix = "." + file.name.rpartition(".")[2]
         if suffix in TYPES:
             path = "/" if file.name == "index.html" else f"/static/{file.name}"

@@ -112,7 +112,7 @@ export class Corridor {
       if (known?.style === style) continue;
       const path = known?.group ?? this.layers.arcs.appendChild(s("path"));
       const arrow = ARROWS[arc.kind] && (isDead(step) ? "dead" : ARROWS[arc.kind]);
-      assign(path, { class: `arc is-${arc.kind}${style}`, d: arcPath(ends[0], ends[1], arc.kind), "marker-end": arrow ? `url(#arrow-${arrow})` : null });
+      assign(path, { class: `arc is-${arc.kind}${style}`, d: arcPath(ends[0], ends[1]), "marker-end": arrow ? `url(#arrow-${arrow})` : null });
       this.arcs.set(id, { group: path, style });
     }
   }

@@ -16,11 +16,13 @@ export function zones(scene) {
   const nearEnd = last("near", here.column);
   const midEnd = last("mid", nearEnd);
   const start = here.column - (isNear(all, here.column - 1) ? 1 : 0);
+  const end = Math.max(...all.map((one) => one.column));
+  const after = (column) => (column < end ? (column + 0.5) * COLUMN : BEYOND);
   const edges = [
     ["travelled", -BEYOND, (start - 0.5) * COLUMN],
-    ["near", (start - 0.5) * COLUMN, (nearEnd + 0.5) * COLUMN],
-    ["mid", (nearEnd + 0.5) * COLUMN, (midEnd + 0.5) * COLUMN],
-    ["far", (midEnd + 0.5) * COLUMN, BEYOND],
+    ["near", (start - 0.5) * COLUMN, after(nearEnd)],
+    ["mid", after(nearEnd), after(midEnd)],
+    ["far", after(midEnd), BEYOND],
   ];
   return edges.map(([band, x1, x2]) => ({ band, x1, x2 })).filter((one) => one.x2 > one.x1);
 }

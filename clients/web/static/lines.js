@@ -33,8 +33,14 @@ function alignment(now) {
   return h(`p.fits.is-${word}`,
     h("span.shape", { "aria-hidden": "true" }, SHAPES[word] ?? "?"),
     h("strong", t(word)),
-    h("span.because", linked(now.alignmentReason, "fits")),
+    h("span.because", linked({ ...now.alignmentReason, text: reason(now.alignmentReason.text, word) }, "fits")),
   );
+}
+
+/** The word stands in front already. */
+function reason(text, word) {
+  const [first, ...rest] = text.split(/[:：]\s*/);
+  return rest.length && ["yes", word, t(word)].includes(first) ? text.slice(first.length + 1).trim() : text;
 }
 
 function card(name, line) {

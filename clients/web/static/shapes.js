@@ -8,11 +8,11 @@
 import { s, shown } from "./dom.js";
 import { t } from "./words.js";
 
-export const COLUMN = 124; // world units between neighbouring columns
+export const COLUMN = 132; // world units between neighbouring columns
 export const LANE = 138;
 const R = 15;
 const BAR = { w: 11, h: 44 };
-const LABEL = { near: [27, 3], mid: [24, 2], far: [20, 1] }; // characters a line, lines
+const LABEL = { near: [19, 3], mid: [19, 2], far: [19, 2] }; // characters a line, lines
 const LINE = { near: 16, mid: 15, far: 14 };
 
 export const at = (one) => [one.column * COLUMN, one.lane * LANE];
@@ -35,7 +35,7 @@ export function drawNode(one) {
 function drawPlace(one) {
   const shape = one.gate ? gate(one) : circle(one);
   const below = one.gate ? R + 18 : R + 17;
-  return [shape, ...label(one.label, one.band, below, 1), one.provisional ? null : null];
+  return [shape, ...label(one.label, one.band, below, 1)];
 }
 
 function circle(one) {
@@ -120,17 +120,38 @@ function clipped(text, width) {
   return kept.trimEnd() + "…";
 }
 
-/** An arc from edge to edge; one that leads back swings below everything between. */
-export function arcPath(from, to, kind) {
-  const [x1, y1] = at(from);
-  const [x2, y2] = at(to);
-  const [out, into] = [reach(from), reach(to) + 4];
-  if (x2 > x1) {
-    const bend = Math.min(70, (x2 - x1) / 2);
-    return `M${x1 + out} ${y1}C${x1 + out + bend} ${y1} ${x2 - into - bend} ${y2} ${x2 - into} ${y2}`;
+/**
+ * An arc in straight runs with round corners, out at the right and in at the left, so that it
+ * keeps clear of labels; one that leads back runs below everything between.
+ */
+export function arcPath(from, to) {
+  const [[x1, y1], [x2, y2]] = [at(from), at(to)];
+  const [start, end] = [x1 + reach(from), x2 - reach(to) - 3];
+  if (x2 <= x1) {
+    const low = Math.max(y1, y2) + LANE / 2;
+    return run([start, y1], [x1 + COLUMN / 2 - 44, y1], [x1 + COLUMN / 2 - 44, low], [x2 - COLUMN / 2, low], [x2 - COLUMN / 2, y2], [end, y2]);
   }
-  const depth = Math.max(y1, y2) + LANE * 0.42 + Math.abs(x1 - x2) * 0.05 + (kind === "read" ? 14 : 0);
-  return `M${x1} ${y1 + 24}C${x1} ${depth} ${x2} ${depth} ${x2} ${y2 + into + 6}`;
+  if (y1 === y2 && x2 - x1 <= COLUMN * 1.5) return run([start, y1], [end, y2]);
+  if (y1 === y2) {
+    const low = y1 + LANE / 2 - 6; // past the nodes between
+    return run([start, y1], [x1 + COLUMN / 2, y1], [x1 + COLUMN / 2, low], [x2 - COLUMN / 2, low], [x2 - COLUMN / 2, y2], [end, y2]);
+  }
+  const turn = isStep(from) ? x1 + COLUMN / 2 : x2 - COLUMN / 2;
+  return run([start, y1], [turn, y1], [turn, y2], [end, y2]);
 }
 
+/** A polyline whose corners are rounded. */
+function run(...points) {
+  let d = `M${points[0]}`;
+  for (let i = 1; i < points.length - 1; i++) {
+    const [before, corner, after] = [points[i - 1], points[i], points[i + 1]];
+    const r = Math.min(CORNER, far(before, corner) / 2, far(corner, after) / 2);
+    d += `L${toward(corner, before, r)}Q${corner} ${toward(corner, after, r)}`;
+  }
+  return `${d}L${points[points.length - 1]}`;
+}
+
+const CORNER = 16;
+const far = ([x1, y1], [x2, y2]) => Math.abs(x1 - x2) + Math.abs(y1 - y2);
+const toward = ([x, y], [tx, ty], r) => [x + Math.sign(tx - x) * r, y + Math.sign(ty - y) * r];
 const reach = (one) => (isStep(one) ? BAR.w / 2 + (one.shell ? 8 : 0) + 2 : one.type === "Goal" ? R + 6 : R + 1);
