@@ -14,7 +14,6 @@
     importer/    past sessions, through the same spool
     normalise/   tools, outcomes, signatures, facts: the tables all agents share
     pi/ claude/ codex/ …   one folder per agent: its files, and for Pi its live events
-    redact/      what text may leave this process at all
 
 May import `daemon` and `reducer`; never `observer` or `clients`. No network, ever.
 """

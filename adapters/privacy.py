@@ -13,11 +13,11 @@ from typing import Final
 from msgspec import Struct
 
 from ..daemon.paths import Paths, make_private
+from ..daemon.redact.client import RedactorClient, Report, TextOnly
+from ..daemon.redact.hmacs import References, load_key
+from ..daemon.redact.identifiers import looks_secret
 from ..reducer.vocabulary.ids import LABEL_CHARS_MAX
 from .normalise.ports import Redactor, Refs
-from .redact.client import RedactorClient, Report, TextOnly
-from .redact.hmacs import References, load_key
-from .redact.identifiers import looks_secret
 
 _UNPRINTED: Final = re.compile(r"[\x00-\x1f\x7f]+")
 LINE_SOURCE_CHARS_MAX: Final = 4_000  # more of a text is never looked at for one line

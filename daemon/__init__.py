@@ -6,6 +6,7 @@
     viewer       folds committed events into views
     bus          every socket and every option        messages   what travels over it
     eventlog     the SQLite schema and its access     outbox / inbox   delivery without loss
+    redact       what may be stored of a text; needed by adapters, reconciler and observer alike
     paths settings logs lock                          the ground they stand on
 
 May import `reducer`; never `adapters`, `observer` or `clients` (those are started by name).

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import warnings
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -76,7 +77,10 @@ def _default(kind: str) -> Path:
     if kind == "config":
         return dirs.user_config_path
     try:
-        return dirs.user_runtime_path
+        with warnings.catch_warnings():
+            # Its fallback is a folder that is checked like any other (`open_private`).
+            warnings.simplefilter("ignore")
+            return dirs.user_runtime_path
     except PermissionError as error:  # a fallback folder that another user made first
         raise UnsafePath(f"no safe run folder: {error}; or set WAYFINDER_RUN_DIR") from error
 

@@ -4,6 +4,8 @@
     triggers    whether an episode is worth asking about       pack     what may be said of it
     prompt      the request: data between random markers        answer   the strict reply
     breaker     open after three failures                       budget   tokens a day
+    redacting   level 2 for all that may leave               wiring   parts from settings
+    process     the loop and its asking thread               preview, checkup   for people
     store       breaker, budget and cache, kept over restarts
     caller      the parent's side of the model child: wall clock, size cap, kill
     worker      the child that runs `model`                     model    the only import of litellm

@@ -13,7 +13,6 @@ import os
 import queue
 import secrets
 import threading
-import time
 from typing import Final
 
 from msgspec import Struct
@@ -183,7 +182,3 @@ def question_of(session: Session, record: EpisodeRecord, redacting: Redacting) -
     packed = redacting.value(pack(session, record))
     request = build(session, record, packed, secrets.token_hex(8))
     return Question(session.session_id, record.episode.episode_id, record.transition_id, request)
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000

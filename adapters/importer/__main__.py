@@ -18,12 +18,12 @@ import msgspec
 
 from ...daemon.lines import Lines
 from ...daemon.paths import UnsafePath, resolve
+from ...daemon.redact.hmacs import KeyFileError
 from ...daemon.unixsock import dial
 from ...reducer.vocabulary.codec import encode
 from ..normalise.clean import Cleaner
 from ..privacy import Privacy, open_privacy
 from ..reader import Source
-from ..redact.hmacs import KeyFileError
 from . import say
 from .formats import BY_AGENT, NotASession, discovered, sources
 from .frames import LINE_BYTES_MAX, AnyFromWorker, End, Import, Progress, Told, from_worker, line

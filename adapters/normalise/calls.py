@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from ...daemon.redact.sources import prints_secret
 from ...reducer.vocabulary.ids import INT_MAX
 from ...reducer.vocabulary.observation import Called, Fact, Signature
 from ...reducer.vocabulary.terms import EpisodeKind, FactResult, Outcome
-from ..redact.sources import prints_secret
 from . import facts, runners, shell, signatures
 from .ports import Refs
 from .text import masked, one_line

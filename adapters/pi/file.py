@@ -20,6 +20,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
+from ...daemon.redact.sieve import sieve
 from ...reducer.vocabulary.observation import AnyObservation, NoteCode, Opened, SessionInfo
 from ..files import found
 from ..jsonl import Records, Skips
@@ -27,8 +28,7 @@ from ..normalise.calls import Place
 from ..normalise.loose import as_dict, as_list
 from ..normalise.plans import PlanLedger
 from ..normalise.ports import Refs
-from ..reader import Format, Losses, Source, iso_ms, project_of, session_id
-from ..redact.sieve import sieve
+from ..reader import Format, Losses, Source, compact, iso_ms, project_of, session_id
 from . import normal
 
 AGENT: Final = "pi"
@@ -249,6 +249,7 @@ def _id_in(path: Path) -> str | None:
 
 
 def recognises(head: bytes) -> bool:
+    head = compact(head)
     first = head.lstrip().split(b"\n", 1)[0]
     if b'"type":"session"' in first[:200] and b'"cwd"' in first:
         return True

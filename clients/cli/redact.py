@@ -15,7 +15,7 @@ from .children import run_module
 @click.option("--json", "as_json", is_flag=True, help="With the spans that were masked.")
 def redact(level: str, as_json: bool) -> None:
     """Read a text from standard input and print what would be stored of it."""
-    sys.exit(run_module("adapters.redact", ["--level", level, *(["--json"] if as_json else [])]))
+    sys.exit(run_module("daemon.redact", ["--level", level, *(["--json"] if as_json else [])]))
 
 
 COMMANDS = {"redact": redact}

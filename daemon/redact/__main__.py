@@ -8,7 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from ...daemon.paths import UnsafePath, make_private, resolve
+from ..paths import UnsafePath, make_private, resolve
 from .client import RedactorClient
 from .hmacs import KeyFileError, load_key
 from .report import render

@@ -18,12 +18,12 @@ from wayfinder.adapters.normalise.clean import Cleaner
 from wayfinder.adapters.pi.file import open_session
 from wayfinder.adapters.privacy import KEY_FILE, RULES_CACHE
 from wayfinder.adapters.reader import Source, Stream
-from wayfinder.adapters.redact.client import RedactorClient, TextOnly
-from wayfinder.adapters.redact.hmacs import References, load_key
 from wayfinder.adapters.segmenter.segment import Segmenter
 from wayfinder.clients.demo.own_daemon import OwnDaemon
 from wayfinder.daemon.eventlog.reader import Reader
 from wayfinder.daemon.paths import Paths
+from wayfinder.daemon.redact.client import RedactorClient, TextOnly
+from wayfinder.daemon.redact.hmacs import References, load_key
 from wayfinder.reducer.vocabulary.codec import canonical, decode
 from wayfinder.reducer.vocabulary.episode import EpisodeItem
 from wayfinder.reducer.vocabulary.observation import Opened, SessionInfo

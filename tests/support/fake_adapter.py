@@ -37,7 +37,9 @@ class FakeAdapter:
         self.mood = mood
         self.after = after
         self.frames: list[Frame] = []
+        self.connections: list[list[Frame]] = []
         self.hellos: list[Frame] = []
+        self._accepted: dict[str, int] = {}
         self.revision = 0
         self.constraints: list[Frame] = []
         self.declared = True
@@ -104,11 +106,16 @@ class FakeAdapter:
         if self.mood == "deaf":
             await over.wait()
             return
+        spoken: list[Frame] = []
+        self.connections.append(spoken)
+        instance = ""
         while line := await reader.readline():
             frame = json.loads(line)
             if frame["t"] == "hello":
+                instance = frame["instance"]
                 self.hellos.append(frame)
             else:
+                spoken.append(frame)
                 self.frames.append(frame)
             if self.mood == "silent":
                 continue
@@ -119,6 +126,8 @@ class FakeAdapter:
             if self.mood == "drops" and len(self.frames) == self.after:
                 self.mood = "healthy"
                 break
+            if frame["t"] != "hello":
+                self._accepted[instance] = max(frame["seq"], self._accepted.get(instance, 0))
             self._react(writer, frame)
 
     def _react(self, writer: asyncio.StreamWriter, frame: Frame) -> None:
@@ -127,7 +136,7 @@ class FakeAdapter:
                 self._say(writer, {"t": "error", "code": "version", "expected": "2"})
                 writer.close()
             else:
-                self._say(writer, self._welcome())
+                self._say(writer, self._welcome(frame["instance"]))
             return
         self._say(writer, {"t": "ack", "seq": frame["seq"]})
         if frame["t"] == "obs":
@@ -137,11 +146,11 @@ class FakeAdapter:
         else:
             self._say(writer, self._answer(frame))
 
-    def _welcome(self) -> Frame:
+    def _welcome(self, instance: str) -> Frame:
         return {
             "t": "welcome",
             "v": 1,
-            "ack": 0,
+            "ack": self._accepted.get(instance, 0),
             "revision": self.revision,
             "declared": self.declared,
             "constraints": self.constraints,

@@ -25,7 +25,6 @@ import msgspec
 import pytest
 
 from wayfinder.adapters.privacy import KEY_FILE, RULES_CACHE
-from wayfinder.adapters.redact.client import RedactorClient
 from wayfinder.daemon.bus import Bus
 from wayfinder.daemon.loop import Loop
 from wayfinder.daemon.messages import (
@@ -40,6 +39,7 @@ from wayfinder.daemon.messages import (
     SubmitSegment,
 )
 from wayfinder.daemon.paths import Paths, prepare
+from wayfinder.daemon.redact.client import RedactorClient
 from wayfinder.reducer.vocabulary.answer import Unchanged, Where
 from wayfinder.reducer.vocabulary.codec import canonical, encode
 from wayfinder.reducer.vocabulary.episode import EpisodeItem, Resume

@@ -13,7 +13,7 @@ import pytest
 from wayfinder.adapters.jsonl import Skips
 from wayfinder.adapters.normalise.clean import Cleaner
 from wayfinder.adapters.reader import Source, Stream
-from wayfinder.adapters.redact.hmacs import References
+from wayfinder.daemon.redact.hmacs import References
 from wayfinder.reducer.vocabulary.codec import decode, encode
 from wayfinder.reducer.vocabulary.observation import AnyObservation
 
@@ -72,6 +72,17 @@ def read(tmp_path: Path) -> Callable[..., Read]:
 def read_path() -> Callable[[str, Path], Read]:
     """`read_path("pi", path)`: a file that is there already."""
     return read_file
+
+
+@pytest.fixture(scope="session")
+def open_path() -> Callable[[str, Path, Cleaner], list[AnyObservation]]:
+    """`open_path("pi", path, cleaner)`: its observations, through that cleaner."""
+
+    def opened(agent: str, path: Path, cleaner: Cleaner) -> list[AnyObservation]:
+        stream = Stream(open_file(agent, path), cleaner)
+        return [each for batch in stream.read() for each in batch]
+
+    return opened
 
 
 @pytest.fixture(scope="session")

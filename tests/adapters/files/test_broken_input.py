@@ -15,7 +15,7 @@ from msgspec import Struct
 from wayfinder.adapters import jsonl
 from wayfinder.adapters.jsonl import Records, Skips
 from wayfinder.adapters.reader import Source, iso_ms
-from wayfinder.adapters.redact.hmacs import References
+from wayfinder.daemon.redact.hmacs import References
 from wayfinder.reducer.vocabulary.observation import Called, Gap, Prompted
 from wayfinder.reducer.vocabulary.terms import Coverage
 

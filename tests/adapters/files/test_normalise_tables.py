@@ -17,7 +17,7 @@ from wayfinder.adapters.normalise.outcomes import said, settled_by
 from wayfinder.adapters.normalise.plans import PlanLedger, Step
 from wayfinder.adapters.normalise.text import masked, one_line
 from wayfinder.adapters.normalise.tools import kind_of
-from wayfinder.adapters.redact.hmacs import References
+from wayfinder.daemon.redact.hmacs import References
 from wayfinder.reducer.vocabulary.codec import decode, encode
 from wayfinder.reducer.vocabulary.observation import (
     AnyObservation,
@@ -132,13 +132,15 @@ def test_showing_an_old_report_proves_nothing(refs: References) -> None:
          {("test:TestA", FAIL), ("test:TestB", PASS)}),
         ("test net::folds ... ok\ntest net::seals ... FAILED\n",
          {("test:net::folds", PASS), ("test:net::seals", FAIL)}),
-        ("src/a.ts(3,4): error TS2322: no\n", {("assertion:TS2322", FAIL), ("file:src/a.ts", FAIL)}),
+        ("src/a.ts(3,4): error TS2322: no\n",
+         {("assertion:TS2322", FAIL), ("file:src/a.ts", FAIL)}),
         ("error[E0308]: mismatched types\n", {("assertion:E0308", FAIL)}),
         ("  12:3  error  'x' is unused  no-unused-vars\n", {("assertion:no-unused-vars", FAIL)}),
         ("./a.go:4:2: undefined: X\n", {("assertion:undefined: X", FAIL), ("file:./a.go", FAIL)}),
         ("app/x.py:3:1: F401 unused\n", {("assertion:F401", FAIL), ("file:app/x.py", FAIL)}),
         ("ok 1 - adds\nnot ok 2 - removes\n", {("test:adds", PASS), ("test:removes", FAIL)}),
-        ("test_a (m.T) ... ok\ntest_b (m.T) ... FAIL\n", {("test:test_a", PASS), ("test:test_b", FAIL)}),
+        ("test_a (m.T) ... ok\ntest_b (m.T) ... FAIL\n",
+         {("test:test_a", PASS), ("test:test_b", FAIL)}),
         ("took 3 ms span=session-middleware\n", {("trace:session-middleware", None)}),
     ],
 )  # fmt: skip

@@ -14,7 +14,7 @@ from wayfinder.adapters.normalise.clean import Cleaner
 from wayfinder.adapters.opencode import live
 from wayfinder.adapters.opencode.file import FORMAT
 from wayfinder.adapters.reader import Source, Stream
-from wayfinder.adapters.redact.hmacs import References
+from wayfinder.daemon.redact.hmacs import References
 from wayfinder.reducer.vocabulary.observation import (
     AnyObservation,
     Called,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from wayfinder.adapters.pi import connect, tool_schema
 
 

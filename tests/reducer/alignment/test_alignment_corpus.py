@@ -10,10 +10,10 @@ import pytest
 
 from wayfinder.adapters.normalise.clean import Cleaner
 from wayfinder.adapters.reader import Source, Stream
-from wayfinder.adapters.redact.hmacs import References
 from wayfinder.adapters.segmenter.segment import Segmenter, segments
 from wayfinder.daemon.reconciler.change import Change
 from wayfinder.daemon.reconciler.segments import take_segment
+from wayfinder.daemon.redact.hmacs import References
 from wayfinder.reducer.alignment.loops import Watch, WatchKind
 from wayfinder.reducer.alignment.tension import Tension
 from wayfinder.reducer.alignment.tensions import tensions, watches
