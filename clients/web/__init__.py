@@ -8,7 +8,7 @@
     people     `human.sock`: what a person clicked
     past       moments of a session, and searching all of them
     app        the routes
-    page/      the page itself: plain ES modules, no build
+    static/    the page itself: plain ES modules, no build
 
 Nothing else needs this process; it is started when a person types `wayfinder open`. The shell
 holds no data. Everything with data needs the token, which lives in the page's memory alone.

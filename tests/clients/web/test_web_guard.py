@@ -12,7 +12,7 @@ from page_world import PageWorld, raw, request
 
 from wayfinder.clients.web.guard import CSP, Guard
 
-PAGE = Path(__file__).parents[3] / "clients" / "web" / "page"
+PAGE = Path(__file__).parents[3] / "clients" / "web" / "static"
 GET_ROUTES = (
     "/api/stream?session=pi-1",
     "/api/view?session=pi-1&at=3",
