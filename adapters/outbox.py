@@ -1,8 +1,9 @@
 """Patches and receipts on their way to the reconciler: at once, and again until answered.
 
 A row stays in the spool until the reconciler has answered and, for patches, the agent has the
-answer. The same idempotency key makes sending twice safe. Rows of one process go out in the order
-they came in, also after a restart of either side.
+answer. The same idempotency key makes sending twice safe. Of one session only the oldest
+unanswered patch is under way: were two, and the first lost with a dying reconciler, its successor
+would be judged before it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ..reducer.vocabulary.observation import LiveNote
 from .spool import Spool
 from .spooled import Errand
 
-RESEND_TICKS: Final = 5
+RESEND_TICKS: Final = 3
 IN_FLIGHT_MAX: Final = 256
 DRAIN_MAX: Final = 256
 
@@ -58,9 +59,11 @@ class Outbox:
         return len(self._sent)
 
     def put(self, errand: Errand) -> None:
-        """Keeps and sends. Durable with the caller's next commit."""
+        """Keeps it, and sends it unless an older one is under way. Durable with the caller's
+        next commit."""
         row = self._spool.put_errand(errand)
-        self._send(msgspec.structs.replace(errand, id=row))
+        if self._spool.is_oldest(row):
+            self._send(msgspec.structs.replace(errand, id=row))
 
     def redeliver(self, instance: str) -> None:
         """The agent is back: answers that came while it was away."""
@@ -71,7 +74,7 @@ class Outbox:
     def tick(self) -> None:
         """Sends what was never sent or not answered in time, in order; stops at a full socket."""
         self._tick += 1
-        for errand in self._spool.unanswered(IN_FLIGHT_MAX):
+        for errand in self._spool.oldest_unanswered(IN_FLIGHT_MAX):
             due = self._due.get(errand.id, 0) <= self._tick
             if due and not self._send(errand):
                 return
@@ -92,6 +95,9 @@ class Outbox:
         else:
             self._due.pop(errand.id, None)
             self._spool.answered(errand.id, encode(answer))
+        follower = self._spool.oldest_of(errand.session_id)
+        if follower is not None:
+            self._send(follower)
         return True
 
     def _forget(self, errand: Errand) -> None:

@@ -261,16 +261,35 @@ class Spool:
                WHERE instance = ? ORDER BY id""",
             (instance,),
         )
-        return [Errand(*row) for row in rows]
+        return [_errand(row) for row in rows]
 
-    def unanswered(self, at_most: int) -> list[Errand]:
-        """The oldest errands the reconciler has not answered."""
+    def oldest_unanswered(self, at_most: int) -> list[Errand]:
+        """Of each session the oldest patch without an answer, and every receipt; oldest first."""
         rows = self._db.execute(
             """SELECT session_id, instance, kind, call_id, position, body, answer, id FROM errands
-               WHERE answer IS NULL ORDER BY id LIMIT ?""",
+               WHERE id IN (SELECT min(id) FROM errands WHERE answer IS NULL
+                            GROUP BY session_id, iif(kind = 'receipt', id, 0))
+               ORDER BY id LIMIT ?""",
             (at_most,),
         )
-        return [Errand(*row) for row in rows]
+        return [_errand(row) for row in rows]
+
+    def oldest_of(self, session_id: str) -> Errand | None:
+        """The session's oldest patch without an answer."""
+        row = self._db.execute(
+            """SELECT session_id, instance, kind, call_id, position, body, answer, id FROM errands
+               WHERE session_id = ? AND answer IS NULL AND kind != 'receipt'
+               ORDER BY id LIMIT 1""",
+            (session_id,),
+        ).fetchone()
+        return None if row is None else _errand(row)
+
+    def is_oldest(self, errand_id: int) -> bool:
+        """Whether no older patch of its session waits for its answer; receipts never wait."""
+        older = """SELECT 1 FROM errands mine JOIN errands other USING (session_id)
+                   WHERE mine.id = ? AND other.id < mine.id AND other.answer IS NULL
+                     AND mine.kind != 'receipt' AND other.kind != 'receipt'"""
+        return not self._one(older, (errand_id,))
 
     def has_errand(self, instance: str, call_id: str) -> bool:
         sql = "SELECT 1 FROM errands WHERE instance = ? AND call_id = ?"
@@ -297,3 +316,7 @@ class Spool:
         if not self._writing:
             self._db.execute("BEGIN IMMEDIATE")
             self._writing = True
+
+
+def _errand(row: tuple[Any, ...]) -> Errand:
+    return Errand(*row)

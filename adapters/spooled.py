@@ -33,6 +33,7 @@ CREATE TABLE IF NOT EXISTS errands (
   kind TEXT NOT NULL, call_id TEXT NOT NULL, position INTEGER NOT NULL,
   body BLOB NOT NULL, answer BLOB) STRICT;
 CREATE INDEX IF NOT EXISTS errands_of ON errands (instance);
+CREATE INDEX IF NOT EXISTS errands_in ON errands (session_id, id);
 """
 
 

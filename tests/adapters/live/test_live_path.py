@@ -260,3 +260,20 @@ def test_a_hole_in_the_numbers_is_a_gap(world: Any) -> None:
         world.reconciler.until(lambda: world.reconciler.to_position.get(world.sid) == 5)
     (episode,) = [core for core in seen(world) if "calls" in core]
     assert (episode["calls"], episode["coverageReason"]) == (2, "hole")
+
+
+def test_patches_never_overtake_each_other(world: Any) -> None:
+    """While one patch has no answer the next one waits, so that none is judged out of order."""
+    world.reconciler.mute = True
+    with world.agent() as agent:
+        agent.hello()
+        for n in (1, 2, 3):
+            agent.patch(f"p{n}", {**READ, "idempotencyKey": f"k{n}"})
+        agent.acked()
+        world.reconciler.until(lambda: len(world.reconciler.patches) >= 2)  # the first, again
+        keys = {json.loads(bytes(p.patch))["idempotencyKey"] for p in world.reconciler.patches}
+        assert keys == {"k1"}
+        world.reconciler.mute = False
+        assert [agent.until("answer")["callId"] for _ in range(3)] == ["p1", "p2", "p3"]
+    order = [json.loads(bytes(p.patch))["idempotencyKey"] for p in world.reconciler.patches]
+    assert order == sorted(order)

@@ -91,13 +91,25 @@ def test_trimmed_history_comes_back_as_gaps(spool: Spool) -> None:
 def test_errands_wait_for_answer_and_delivery(spool: Spool) -> None:
     """A patch is kept until the reconciler answered and the agent got the answer."""
     row = spool.put_errand(Errand(S, "i1", "patch", "c1", 4, b'{"ops":[]}'))
-    assert [errand.id for errand in spool.unanswered(9)] == [row]
+    assert [errand.id for errand in spool.oldest_unanswered(9)] == [row]
     assert spool.has_errand("i1", "c1")
     spool.answered(row, b'{"status":"unchanged"}')
     (kept,) = spool.errands("i1")
     assert (kept.id, kept.body, kept.answer) == (row, b"", b'{"status":"unchanged"}')
     spool.delivered(row)
     assert spool.errands("i1") == []
+
+
+def test_of_one_session_only_the_oldest_patch_goes(spool: Spool) -> None:
+    """Patches of one session are given out one after the other; receipts do not wait."""
+    first, second = (spool.put_errand(Errand(S, "i1", "patch", c, 4, b"{}")) for c in "ab")
+    receipt = spool.put_errand(Errand(S, "i1", "receipt", "r", 4, b"{}"))
+    assert [e.id for e in spool.oldest_unanswered(9)] == [first, receipt]
+    assert [spool.is_oldest(row) for row in (first, second, receipt)] == [True, False, True]
+    spool.answered(first, b"{}")
+    oldest = spool.oldest_of(S)
+    assert oldest is not None
+    assert (oldest.id, spool.is_oldest(second)) == (second, True)
 
 
 def test_forget_leaves_nothing(spool: Spool, tmp_path: Path) -> None:
