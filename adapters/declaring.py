@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from ..daemon.redact.patches import SecretId, clean
 from ..reducer.vocabulary.answer import CODES, Fault, Rejected
 from ..reducer.vocabulary.codec import encode
 from ..reducer.vocabulary.observation import AnyObservation, LiveNote, Patched
 from . import wire
-from .declared import SecretId, clean
 from .outbox import Outbox
 from .privacy import Privacy
 from .server import Agent
@@ -53,7 +53,7 @@ class Declaring:
         if position == 0 and isinstance(frame, wire.Patch):
             position = self._stamp(session, (Patched(0, frame.at, call_id),))
         try:
-            body = clean(frame.patch, call_id, self._privacy)
+            body = clean(frame.patch, call_id, self._privacy.texts)
         except SecretId as secret:
             self._reject(bound, call_id, secret.fault)
             return

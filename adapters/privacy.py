@@ -7,7 +7,7 @@ two (`normalise/ports.py`), so that live feed and session file pass the same doo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -31,8 +31,11 @@ class Privacy(Struct, frozen=True):
     refs: Refs
     looks_secret: Callable[[str], bool]
 
+    def texts(self, texts: Sequence[str]) -> list[str]:
+        return self.redactor.redact_many(texts, 2)
+
     def text(self, text: str) -> str:
-        return self.redactor.redact_many([text], 2)[0]
+        return self.texts([text])[0]
 
     def line(self, text: str, at_most: int = LABEL_CHARS_MAX) -> str:
         """One redacted line that fits a label; never empty."""

@@ -19,6 +19,7 @@ from typing import Final, cast
 
 import msgspec
 
+from ...reducer.vocabulary.answer import Rejected
 from ...reducer.vocabulary.codec import Malformed, decode_untrusted, encode
 from ...reducer.vocabulary.people import HumanIntentPatch
 from ..lines import LineTooLong
@@ -39,7 +40,9 @@ from ..messages import (
     Waiting,
 )
 from ..paths import Paths
+from ..redact.patches import SecretId
 from ..unixsock import Connection, accept, listen
+from .cleaning import cleaned
 from .service import Outcome, Service
 
 FILE: Final = "human.sock"
@@ -116,7 +119,10 @@ class Desk:
             request = decode_untrusted(line, cast("type[AnyHumanRequest]", AnyHumanRequest))
         except Malformed as error:
             return encode(Refused("malformed", f"{error.path}: {error.expected}"[:200]))
-        return self._do(caller, request)
+        try:
+            return self._do(caller, cleaned(request))
+        except SecretId as secret:
+            return encode(Rejected(0, (secret.fault,)))
 
     def _do(self, caller: Caller, request: AnyHumanRequest) -> bytes:
         if isinstance(request, Greet):
