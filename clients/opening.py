@@ -29,4 +29,5 @@ def open_page(paths: Paths, *, start: bool, say: Callable[[str], None]) -> Opene
         except (FileNotFoundError, ConnectionError) as error:
             if time.monotonic() > deadline:
                 raise DaemonAway("the page did not start; `wayfinderd status` tells why") from error
+            ask_open(paths)  # again: the one before may have been on its way out
             time.sleep(POLL_S)

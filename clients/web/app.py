@@ -10,6 +10,7 @@
 | POST | /api/understand     | {"session","text"}   → what a line would be taken as      |
 | POST | /api/correct        | {"session","text",…} → the daemon's answer                |
 | POST | /api/confirm        | {"correctionId","accepted"}                               |
+| GET  | /api/alive          | a hidden page is still there                              |
 | POST | /api/focus          | {"session","pinned","folded","seenUpTo"}                  |
 
 Answers are JSON; an error is {"code","expected"}. Nothing in a URL can make this process talk to
@@ -19,6 +20,7 @@ anybody else.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar, cast
 
@@ -66,6 +68,14 @@ class Site:
         self.people = People(paths, key)
         self.assets = load()
         self.refused = 0
+        self.heard_s = time.monotonic()  # when a page last asked for something
+
+    def hear(self) -> None:
+        self.heard_s = time.monotonic()
+
+    def idle_s(self) -> float:
+        """How long no page has been open or asked for anything."""
+        return 0.0 if self.feeds.pages else time.monotonic() - self.heard_s
 
     def stats(self) -> dict[str, int]:
         return {"pages": len(self.feeds.pages), "refused": self.refused}
@@ -114,6 +124,9 @@ class Site:
 
     async def proposals(self, request: Request) -> Response:
         return answered(await self._read(past.proposals, wanted(request)))
+
+    async def alive(self, _request: Request) -> Response:
+        return answered({"alive": True})
 
     async def search(self, request: Request) -> Response:
         text = request.query_params.get("q", "").strip()[:QUERY_CHARS_MAX]
@@ -251,6 +264,7 @@ def application(site: Site) -> ASGIApp:
         route("/api/moments", site.moments),
         route("/api/proposals", site.proposals),
         route("/api/search", site.search),
+        route("/api/alive", site.alive),
         route("/api/understand", site.understand, "POST"),
         route("/api/correct", site.correct, "POST"),
         route("/api/confirm", site.confirm, "POST"),
@@ -291,4 +305,5 @@ def refuse(site: Site, scope: Scope) -> Refusal | None:
     if grant is None:
         return Refusal(401, "token", "sign in with a fresh link: wayfinder open")
     scope["wayfinder.grant"] = grant
+    site.hear()
     return None

@@ -16,6 +16,7 @@ from . import door
 from .app import Site, application
 
 WAITING_EVERY_S: Final = 2.0
+IDLE_S: Final = 600.0  # without any page; a hidden one says every few minutes that it is there
 CONNECTIONS_MAX: Final = 256
 HEADER_BYTES_MAX: Final = 16 << 10
 
@@ -55,6 +56,8 @@ class Service:
         self._loop.add_reader(child.fd, child.turn)
         self._loop.add_reader(self._listener.fileno(), self._accept)
         watching = self._loop.create_task(self._watch_waiting())
+        self._door.opened = lambda _: self._site.hear()
+        self._loop.call_later(IDLE_S, self._end_if_idle)
         child.ready()
         try:
             await self._server.serve(sockets=[self._socket])
@@ -65,6 +68,15 @@ class Service:
 
     def _stop(self) -> None:
         self._server.should_exit = True
+
+    def _end_if_idle(self) -> None:
+        """Nobody looks: the process ends, and `wayfinder open` starts another."""
+        left_s = IDLE_S - self._site.idle_s()
+        if left_s <= 0:
+            self._child.log.info("idle")
+            self._stop()
+        else:
+            self._loop.call_later(max(left_s, 1.0), self._end_if_idle)
 
     def _accept(self) -> None:
         while (connection := accept(self._listener)) is not None:

@@ -76,7 +76,7 @@ function drawStep(one) {
     ),
     one.tension ? tension(w / 2 + 9, top + 2) : null,
     one.pinned ? s("path.pin", { d: `M${-w / 2 - 12} ${top - 2}h8v8h-8z` }) : null,
-    ...label(one.intent, one.band, top - 12, -1, isDead(one)),
+    ...label(one.intent, one.band, top - 12, -1, isDead(one), one.state === "active" ? 2 : 0),
   ];
 }
 
@@ -86,9 +86,9 @@ function tension(x, y) {
 }
 
 /** Lines of a label, downwards from y, or upwards where `way` is -1. */
-function label(text, band, y, way, struck = false) {
+function label(text, band, y, way, struck = false, less = 0) {
   const [width, most] = LABEL[band] ?? LABEL.far;
-  const lines = wrapped(shown(text), width, most);
+  const lines = wrapped(shown(text), width - less, most);
   const first = way > 0 ? y : y - (lines.length - 1) * LINE[band];
   return lines.map((line, index) =>
     s(`text.label${struck ? ".struck" : ""}`, { "text-anchor": "middle", y: first + index * LINE[band] }, line));
