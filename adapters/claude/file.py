@@ -41,7 +41,7 @@ from ..normalise.loose import texts
 from ..normalise.plans import PlanLedger
 from ..normalise.ports import Refs
 from ..normalise.text import first_line
-from ..reader import Format, Losses, Source, iso_ms, project_of, session_id
+from ..reader import Format, Losses, Source, compact, iso_ms, project_of, session_id
 from . import results, rules
 from .records import BOOKKEEPING, Block, Line, Message
 from .results import Call
@@ -276,6 +276,7 @@ class ClaudeSession:
 
 
 def recognises(head: bytes) -> bool:
+    head = compact(head)
     return b'"sessionId":' in head and (
         (b'"isSidechain":' in head and b'"uuid":' in head)
         or b'"type":"queue-operation"' in head

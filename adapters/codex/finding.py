@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ..files import found
-from ..reader import Source
+from ..reader import Source, compact
 
 AGENT: Final = "codex"
 
@@ -22,6 +22,7 @@ def id_in(path: Path) -> str | None:
 
 
 def recognises(head: bytes) -> bool:
+    head = compact(head)
     first = head.lstrip()[:4000]
     if b'"type":"session_meta"' in first or b'"type":"thread.started"' in first:
         return True

@@ -39,7 +39,7 @@ from ..normalise.ports import Refs
 from ..normalise.steps import steps_of
 from ..normalise.text import excerpt, first_line
 from ..normalise.tools import is_shell
-from ..reader import Format, Losses, Source, iso_ms, session_id
+from ..reader import Format, Losses, Source, compact, iso_ms, session_id
 from . import rules
 from .records import Line, Message, Record, ToolCall, Turn
 
@@ -268,6 +268,7 @@ def _reading(path: Path) -> str:
 
 
 def recognises(head: bytes) -> bool:
+    head = compact(head)
     start = head.lstrip()[:2000]
     if start.startswith(b"["):
         return b'"parts"' in start and b'"role"' in start

@@ -15,7 +15,7 @@ from ..jsonl import Skips
 from ..normalise.calls import Place
 from ..normalise.plans import PlanLedger
 from ..normalise.ports import Refs
-from ..reader import Format, Session, Source, session_id
+from ..reader import Format, Session, Source, compact, session_id
 from . import live, normal
 from .records import Export
 from .session import AGENT, info_of, message_drafts
@@ -53,7 +53,7 @@ class OpenCodeSession:
 def recognises(head: bytes) -> bool:
     if live.recognises(head):
         return True
-    start = head.lstrip()[:600]
+    start = compact(head).lstrip()[:600]
     return start.startswith(b"{") and b'"info"' in start[:40] and b'"ses' in start[:200]
 
 
