@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from wayfinder.adapters.codex.file import open_session
 from wayfinder.adapters.importer.frames import (
     AnyFromWorker,
     Closed,
@@ -29,12 +30,14 @@ from wayfinder.adapters.importer.result import Result
 from wayfinder.adapters.importer.say import line as said
 from wayfinder.adapters.importer.say import report
 from wayfinder.adapters.normalise.clean import Cleaner
-from wayfinder.adapters.privacy import open_privacy
+from wayfinder.adapters.privacy import KEY_FILE, RULES_CACHE
 from wayfinder.adapters.reader import Source, Stream
 from wayfinder.adapters.spool import Spool
 from wayfinder.daemon.logs import Log
 from wayfinder.daemon.loop import Loop
 from wayfinder.daemon.paths import Paths, make_private
+from wayfinder.daemon.redact.client import RedactorClient, TextOnly
+from wayfinder.daemon.redact.hmacs import References, load_key
 from wayfinder.reducer.vocabulary.observation import AnyObservation
 
 WAIT_S = 120
@@ -123,17 +126,22 @@ def desk(paths: Paths, tmp_path: Path) -> Iterator[Desk]:
     made.spool.close()
 
 
-def undisturbed(paths: Paths, path: Path) -> list[AnyObservation]:
-    """The same file read here, through the same key and the same redactor."""
-    from wayfinder.adapters.codex.file import open_session
+@pytest.fixture(scope="module")
+def undisturbed(paths: Paths) -> Iterator[Callable[[Path], list[AnyObservation]]]:
+    """The same file read here, through the same key and the same rules."""
+    key = load_key(paths.state / KEY_FILE)
+    with RedactorClient(cache_dir=paths.state / RULES_CACHE, key=key) as client:
+        cleaner = Cleaner(TextOnly(client))
 
-    privacy = open_privacy(paths)
-    stream = Stream(open_session(Source("codex", path), privacy.refs), Cleaner(privacy.redactor))
-    return [each for batch in stream.read() for each in batch]
+        def read(path: Path) -> list[AnyObservation]:
+            stream = Stream(open_session(Source("codex", path), References(key)), cleaner)
+            return [each for batch in stream.read() for each in batch]
+
+        yield read
 
 
 def test_an_import_ends_in_the_spool_and_a_second_one_adds_nothing(
-    desk: Desk, paths: Paths, tmp_path: Path
+    desk: Desk, undisturbed: Any, tmp_path: Path
 ) -> None:
     """Same observations, same positions as a plain reading; the session is not live and closed."""
     path = write_session(tmp_path / "one.jsonl", turns=5)
@@ -146,7 +154,7 @@ def test_an_import_ends_in_the_spool_and_a_second_one_adds_nothing(
         10,
         5,
     )
-    assert desk.stored("codex-session-one") == undisturbed(paths, path)
+    assert desk.stored("codex-session-one") == undisturbed(path)
     known = desk.spool.known("codex-session-one")
     assert known is not None and not known.live and not known.open
     assert set(desk.pushed) == {"codex-session-one"}
@@ -158,7 +166,7 @@ def test_an_import_ends_in_the_spool_and_a_second_one_adds_nothing(
 
 
 def test_a_worker_killed_in_the_middle_loses_nothing(
-    desk: Desk, paths: Paths, tmp_path: Path
+    desk: Desk, undisturbed: Any, tmp_path: Path
 ) -> None:
     """The same import again goes on where the spool stands, byte for byte."""
     path = write_session(tmp_path / "long.jsonl", turns=600)
@@ -171,7 +179,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(
     assert 200 < half < 2401
     desk.ask(Import(files=(str(path),)))
     desk.run(desk.ended)
-    assert desk.stored("codex-session-long") == undisturbed(paths, path)
+    assert desk.stored("codex-session-long") == undisturbed(path)
 
 
 def _worker_pid() -> int:
