@@ -16,6 +16,7 @@ from wayfinder.daemon.bus import Bus, Caller
 from wayfinder.daemon.loop import Loop
 from wayfinder.daemon.messages import SubmitPatch
 from wayfinder.daemon.paths import Paths, prepare
+from wayfinder.daemon.settings import Settings
 from wayfinder.reducer.vocabulary.codec import encode
 from wayfinder.reducer.vocabulary.observation import SessionInfo
 
@@ -31,7 +32,7 @@ def started(*names: str) -> Iterator[Paths]:
     running = []
     try:
         for process in processes.chosen(names):
-            child = processes.start(process, paths, KEY)
+            child = processes.start(process, paths, KEY, Settings())
             running.append(child)
             os.set_blocking(child.reports, True)
             said = os.read(child.reports, 4096)

@@ -1,7 +1,8 @@
 """From an agent's patch to its durable answer, and to the delta at a client.
 
-Real reconciler and viewer. In the same rounds: a raw apsw commit of as many bytes, and a bare
-ZeroMQ round trip to an echo process, which together are what no design could do without.
+Real reconciler and viewer. In the same rounds, each after as long a pause: a raw apsw commit of as
+many bytes, and a bare ZeroMQ round trip to an echo process, which together are what no design
+could do without.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ import apsw
 import msgspec
 import zmq
 
-from wayfinder.daemon.bus import Published, Welcome
+from wayfinder.daemon.bus import Welcome
 from wayfinder.daemon.eventlog.connection import WRITER_PRAGMAS
 from wayfinder.daemon.messages import Delta
 
 from .parts import Client, patch, started
 from .result import Result, beside, percentile
 
-ROUNDS, WARM = 240, 30
+ROUNDS, WARM = 150, 30
 PATCHES_PER_SESSION = 30  # a long session declares about that often
 PACE_S = 0.04  # the viewer tells a session at most every 33 ms; agents declare far less often
-IN_FLIGHT, SESSIONS, MANY = 64, 16, 6_000
+IN_FLIGHT, SESSIONS, MANY = 64, 16, 2_000
 ECHO = """
 import sys, zmq
 socket = zmq.Context().socket(zmq.ROUTER)
@@ -90,10 +91,12 @@ def latencies() -> list[Result]:
 
         def hear() -> None:
             while (got := subscriber.receive()) is not None:
-                if isinstance(got, Published):
-                    deltas.append(msgspec.json.decode(got.body, type=Delta))
-                else:
+                if isinstance(got, Welcome):
                     welcome.append(got)
+                    continue
+                delta = msgspec.json.decode(got.body, type=Delta)
+                if not delta.pulse:
+                    deltas.append(delta)
 
         client.loop.watch(subscriber.socket, hear)
         client.until(lambda: welcome)
@@ -109,7 +112,10 @@ def latencies() -> list[Result]:
             assert b'"applied"' in client.answered[request_id], client.answered[request_id]
             client.until(lambda: deltas)
             seen_at = time.perf_counter() - begun
-            trip, bare = echo.trip(body), commit.once([("x" * 650,)] * 7)
+            time.sleep(PACE_S)
+            trip = echo.trip(body)
+            time.sleep(PACE_S)
+            bare = commit.once([("x" * 650,)] * 7)
             if number >= WARM:
                 for name, value in zip(seen, (acked, seen_at, trip, bare), strict=True):
                     seen[name].append(value * 1_000)

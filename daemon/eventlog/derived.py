@@ -7,6 +7,7 @@ nodes of a net come from the folded session, for whichever of them changed since
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from ...reducer.net.standing import token_status
@@ -19,6 +20,7 @@ from .schema import DERIVED_TABLES, DERIVED_VERSION
 from .writer import Writer
 
 EVENTS_PER_STEP: Final = 2_000
+WRITTEN_MAX: Final = 64
 _OneEvent = pl.EpisodeCompleted | pl.EvidenceAttached | pl.HumanCorrected
 _OF_ONE_EVENT: Final[dict[str, type[_OneEvent]]] = {
     "episode.completed": pl.EpisodeCompleted,
@@ -32,6 +34,7 @@ class Derived:
         self._writer = writer
         self._sessions = sessions
         self._db: Any = writer.connection
+        self._written: dict[tuple[str, int], dict[str, Any]] = {}
 
     def catch_up(self, events_max: int = EVENTS_PER_STEP) -> int:
         """One bounded step, in a transaction of its own; returns how many events it took."""
@@ -46,6 +49,14 @@ class Derived:
         ).fetchall()
         if not found:
             return 0
+        try:
+            self._write(found)
+        except BaseException:
+            self._written.clear()  # it names rows that were rolled back
+            raise
+        return len(found)
+
+    def _write(self, found: list[Any]) -> None:
         with self._writer.transaction():
             touched: dict[int, str] = {}
             for _, key, session_id, body in found:
@@ -54,7 +65,6 @@ class Derived:
             for key, session_id in touched.items():
                 self._from_session(key, self._sessions.get(session_id))
             self._db.execute("UPDATE derivation SET through_position = ?", (found[-1][0],))
-        return len(found)
 
     def rebuild(self) -> int:
         """Everything again from the events; returns how many there were."""
@@ -68,6 +78,7 @@ class Derived:
         return self._db.execute("SELECT version, through_position FROM derivation").fetchone()
 
     def _begin_anew(self) -> None:
+        self._written.clear()
         with self._writer.transaction():
             for table in DERIVED_TABLES:
                 self._db.execute(f"DELETE FROM {table}")
@@ -109,13 +120,13 @@ class Derived:
     def _from_session(self, key: int, session: Session) -> None:
         """Nodes that changed since their row was written, and what a later event did to a row."""
         net = session.net
-        for place in self._changed("places", key, net.places.values()):
+        for place in self._changed("places", key, list(net.places.values())):
             gate = str(place.gate_state) if place.gate_state else None
             self._put(
                 "places", key, place.place_id, str(place.type), place.label, str(place.state),
                 gate, place.changed_revision, encode(place).decode(),
             )  # fmt: skip
-        for step in self._changed("transitions", key, net.transitions.values()):
+        for step in self._changed("transitions", key, list(net.transitions.values())):
             self._put(
                 "transitions", key, step.transition_id, str(step.type), step.intent,
                 str(step.state), step.changed_revision, encode(step).decode(),
@@ -140,11 +151,24 @@ class Derived:
                     (correction.undone_by, key, correction.correction.correction_id),
                 )
 
-    def _changed(self, table: str, key: int, nodes: Any) -> list[Any]:
-        """Those whose body differs from the row: states change without a new revision too."""
+    def _changed(self, table: str, key: int, nodes: Iterable[Any]) -> list[Any]:
+        """Those that are not what their row says. Records are frozen, so the one written last is
+        recognised by identity; after a restart the rows themselves are compared, once."""
         name = {"places": "place_id", "transitions": "transition_id"}[table]
-        rows = self._db.execute(
-            f"SELECT {name}, body FROM {table} WHERE session_key = ?", (key,)
-        ).fetchall()
-        known = dict(rows)
-        return [n for n in nodes if known.get(getattr(n, name)) != encode(n).decode()]
+        written = self._written.get((table, key))
+        if written is None:
+            rows = self._db.execute(
+                f"SELECT {name}, body FROM {table} WHERE session_key = ?", (key,)
+            ).fetchall()
+            bodies = dict(rows)
+            written = {
+                node_id: node
+                for node in nodes
+                if bodies.get(node_id := getattr(node, name)) == encode(node).decode()
+            }
+            while len(self._written) >= WRITTEN_MAX:
+                del self._written[next(iter(self._written))]
+        changed = [node for node in nodes if written.get(getattr(node, name)) is not node]
+        written.update((getattr(node, name), node) for node in changed)
+        self._written[table, key] = written
+        return changed
