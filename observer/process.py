@@ -66,7 +66,7 @@ class Observer:
         self._unsent: list[ObserverPatch] = []
         self._bell_read, self._bell_write = os.pipe()
         os.set_blocking(self._bell_read, False)
-        self.counts = {"asked": 0, "answered": 0, "dropped": 0}
+        self.counts = {"asked": 0, "done": 0, "answered": 0, "dropped": 0}
         child.stats = lambda: dict(self.counts)
         loop.watch(self._events.socket, self._on_events)
         loop.watch(self._stream.socket, self._on_replies)
@@ -121,6 +121,7 @@ class Observer:
                 continue
             self.counts["asked"] += 1
             remark = self._ask(question)
+            self.counts["done"] += 1
             if remark is not None:
                 self.counts["answered"] += 1
                 self._remarks.put(remark)
