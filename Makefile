@@ -37,6 +37,9 @@ soak: .venv/dev ## the long versions of the kill and simulation tests
 oracle: .venv/dev ## nets against pm4py and SNAKES, in an environment of their own
 	$(BIN)/python tests/oracle/run.py
 
+observer-real: .venv/dev ## the observer with a real model on the CPU
+	$(BIN)/python tests/observer/real_model.py
+
 lock: ## write the exact versions anew
 	$(BIN)/uv pip compile -q pyproject.toml --group build --generate-hashes --no-emit-index-url \
 	    --no-header --universal --python-version 3.11 -o locks/product.txt
