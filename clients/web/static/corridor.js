@@ -19,9 +19,10 @@ export class Corridor {
     this.arcs = new Map();
     this.scene = null;
     this.cursor = null; // the one node that Tab reaches
-    this.layers = Object.fromEntries(["zones", "arcs", "nodes", "tokens"].map((name) => [name, s(`g.${name}`)]));
+    this.layers = Object.fromEntries(["zones", "arcs", "labels", "nodes", "tokens"].map((name) => [name, s(`g.${name}`)]));
     this.world = s("g.world", Object.values(this.layers));
     this.borders = s("g.borders", { "aria-hidden": "true" });
+    this.layers.labels.setAttribute("aria-hidden", "true");
     this.svg = s("svg.corridor", { role: "group" }, arrows(), this.world, this.borders);
     this.camera = new Camera(this.svg, this.world, () => this.drawBorders());
     this.svg.addEventListener("keydown", (event) => this.key(event));
@@ -49,7 +50,10 @@ export class Corridor {
 
   /** Everything is drawn anew: another session, or other words. */
   forget(anew) {
-    for (const { group } of [...this.nodes.values(), ...this.arcs.values()]) if (anew) group.remove();
+    for (const { group, words } of [...this.nodes.values(), ...this.arcs.values()]) {
+      if (anew) group.remove();
+      if (anew) words?.remove();
+    }
     if (anew) {
       this.nodes.clear();
       this.arcs.clear();
@@ -87,9 +91,15 @@ export class Corridor {
       if (known?.drawn === one && known.here === here) continue;
       const group = known?.group ?? this.born(id);
       const [x, y] = at(one);
+      const parts = drawNode(one).filter(Boolean);
+      const says = (part) => part.matches("text.label");
       assign(group, { class: classes(one), transform: `translate(${x} ${y})`, "aria-label": spoken(one, here) });
-      group.replaceChildren(s("rect.touch", touch(one)), ...drawNode(one).filter(Boolean));
-      this.nodes.set(id, { group, drawn: one, here });
+      group.replaceChildren(s("rect.touch", touch(one)), ...parts.filter((part) => !says(part)));
+      // A label may be cut short; the name of the button is whole. So it stands beside, not inside.
+      const words = known?.words ?? this.layers.labels.appendChild(s("g"));
+      assign(words, { class: classes(one).replace("node", "words"), transform: `translate(${x} ${y})` });
+      words.replaceChildren(...parts.filter(says));
+      this.nodes.set(id, { group, words, drawn: one, here });
     }
   }
 
@@ -207,7 +217,7 @@ function classes(one) {
 }
 
 const touch = (one) =>
-  isStep(one) ? { x: -46, y: -62, width: 92, height: 92, rx: 8 } : { x: -46, y: -28, width: 92, height: 86, rx: 8 };
+  isStep(one) ? { x: -64, y: -84, width: 128, height: 114, rx: 9 } : { x: -64, y: -26, width: 128, height: 96, rx: 9 };
 
 function bounds(scene) {
   const all = [...Object.values(scene.places), ...Object.values(scene.steps)];
@@ -217,9 +227,10 @@ function bounds(scene) {
 }
 
 function drop(table, wanted) {
-  for (const [id, { group }] of table) {
+  for (const [id, { group, words }] of table) {
     if (id in wanted) continue;
     group.remove();
+    words?.remove();
     table.delete(id);
   }
 }

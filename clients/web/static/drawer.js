@@ -15,12 +15,19 @@ export function drawDrawer() {
   drawer.hidden = wanted === null;
   document.body.classList.toggle("has-drawer", wanted !== null);
   $("overview-button").setAttribute("aria-expanded", String(wanted === "overview"));
-  if (!wanted) return fill(drawer);
+  if (!wanted) {
+    delete drawer.dataset.shows;
+    return fill(drawer);
+  }
+  const shows = wanted === "node" ? state.selected : wanted;
+  const anew = drawer.dataset.shows !== shows;
+  drawer.dataset.shows = shows;
   const open = new Set([...drawer.querySelectorAll("details[open]")].map((one) => one.dataset.key));
   const scroll = drawer.scrollTop;
   fill(drawer, ...(wanted === "overview" ? overview() : about(node(state.selected))));
   for (const one of drawer.querySelectorAll("details")) if (open.has(one.dataset.key)) one.open = true;
-  drawer.scrollTop = scroll;
+  drawer.scrollTop = anew ? 0 : scroll;
+  if (anew) drawer.focus({ preventScroll: true });
 }
 
 export const closer = () =>
@@ -103,7 +110,7 @@ function evidence(ids, shown) {
   const found = ids.map((id) => shown.evidence[id]).filter(Boolean).reverse();
   if (!found.length) return part(t("evidence"), h("p.unknown", t("no_evidence")));
   return part(t("evidence"), h("ul.evidence", found.map((one) =>
-    h("li", mark(one.level), result(one.result), h("span", one.summary), h("time", { datetime: new Date(one.at).toISOString() }, clock(one.at))))));
+    h("li", mark(one.level), result(one.result), h("span", one.result ? one.summary.replace(/=(pass|fail)$/, "") : one.summary), h("time", { datetime: new Date(one.at).toISOString() }, clock(one.at))))));
 }
 
 const result = (word) => (word ? h(`span.result.is-${word}`, { "aria-label": t(word) }, word === "pass" ? "✓ " : "✕ ") : null);

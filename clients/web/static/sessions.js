@@ -35,7 +35,7 @@ export function buildSessions(choose) {
   };
   $("sessions").append(
     h("header.head", h("h2", { id: "sessions-title" }), h("button.quiet.close", { type: "button", id: "sessions-close", onclick: () => $("sessions").close() }, "✕")),
-    h("input", { id: "find", type: "search", autocomplete: "off", maxlength: 200, oninput: look }),
+    h("input", { id: "find", type: "text", role: "searchbox", autocomplete: "off", maxlength: 200, oninput: look }),
     h("div", { id: "found" }),
   );
   $("sessions").setAttribute("aria-labelledby", "sessions-title");
@@ -44,6 +44,8 @@ export function buildSessions(choose) {
 }
 
 export function openSessions() {
+  hits = null;
+  $("find").value = "";
   drawSessions();
   $("sessions").showModal();
   $("sessions-button").setAttribute("aria-expanded", "true");

@@ -72,23 +72,23 @@ function drawStep(one) {
       one.state === "active" ? s("rect.halo", { x: -w / 2 - 6, y: top - 6, width: w + 12, height: h + 12, rx: 9 }) : null,
       bars.map((x) => s("rect.body", { x: x - w / 2, y: top, width: w, height: h, rx: 2.5 })),
       one.state === "failed" ? s("path.cross", { d: "M-9 -9L9 9M9 -9L-9 9" }) : null,
-      one.type === "AskHuman" ? s("text.glyph", { "text-anchor": "middle", x: 14, y: 5 }, "☺") : null,
+      one.type === "AskHuman" ? s("text.glyph", { "text-anchor": "middle", x: 14, y: 5, "aria-hidden": "true" }, "☺") : null,
     ),
     one.tension ? tension(w / 2 + 9, top + 2) : null,
     one.pinned ? s("path.pin", { d: `M${-w / 2 - 12} ${top - 2}h8v8h-8z` }) : null,
-    ...label(one.intent, one.band, top - 12, -1, isDead(one), one.state === "active" ? 2 : 0),
+    ...label(one.intent, one.band, top - 12, -1, isDead(one)),
   ];
 }
 
 function tension(x, y) {
   return s("g.tension", { transform: `translate(${x} ${y})` },
-    s("path", { d: "M0 -9L9 0L0 9L-9 0Z" }), s("text", { "text-anchor": "middle", y: 4.5 }, "!"));
+    s("path", { d: "M0 -9L9 0L0 9L-9 0Z" }), s("text", { "text-anchor": "middle", y: 4.5, "aria-hidden": "true" }, "!"));
 }
 
 /** Lines of a label, downwards from y, or upwards where `way` is -1. */
-function label(text, band, y, way, struck = false, less = 0) {
+function label(text, band, y, way, struck = false) {
   const [width, most] = LABEL[band] ?? LABEL.far;
-  const lines = wrapped(shown(text), width - less, most);
+  const lines = wrapped(shown(text), width, most);
   const first = way > 0 ? y : y - (lines.length - 1) * LINE[band];
   return lines.map((line, index) =>
     s(`text.label${struck ? ".struck" : ""}`, { "text-anchor": "middle", y: first + index * LINE[band] }, line));
