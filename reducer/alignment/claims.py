@@ -69,7 +69,9 @@ def done_but_failing(at: Situation) -> Iterator[Tension]:
     for step in sorted(done, key=lambda each: each.changed_revision, reverse=True):
         strict = step.type not in _FAILURE_IS_WELCOME
         for fact, record in _against(at, step.selectors, strict):
-            if spelled(fact) in said:  # the same failure speaks against the newest claim only
+            # A failure that was shown and has gone since, as after a repair, speaks against nobody;
+            # the same failure speaks against the newest claim only.
+            if fact.result is FactResult.PASS or spelled(fact) in said:
                 continue
             said.add(spelled(fact))
             yield _contradicted(at, TensionKind.DONE_BUT_FAILING, step, fact, record)

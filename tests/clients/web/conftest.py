@@ -1,4 +1,4 @@
-"""A browser that reports every sign of trouble: dialogs, policy reports, foreign requests, errors."""
+"""A browser that reports every trouble: dialogs, policy reports, foreign requests, errors."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_a_session_is_seen_while_it_is_played(see: Callable[..., Any], demo: Dem
 
 
 def test_the_evidence_is_one_key_away(tab: Any) -> None:
-    """G goes to the path, arrows move along it, Enter opens the drawer, Esc goes back to the node."""
+    """G goes to the path, arrows move along it, Enter opens the drawer, Esc returns to the node."""
     tab.press("g", "Enter")
     drawer = tab.page.locator("#drawer")
     drawer.wait_for()
@@ -207,8 +207,8 @@ def test_a_hidden_tab_closes_its_stream(see: Callable[..., Any], played: Demo) -
     seen = see(played)
     seen.page.get_by_text(NOW_AT_END).first.wait_for()
     hide = """hidden => {
-      Object.defineProperty(document, 'visibilityState', {value: hidden ? 'hidden' : 'visible', configurable: true});
-      Object.defineProperty(document, 'hidden', {value: hidden, configurable: true});
+      const value = hidden ? 'hidden' : 'visible';
+      Object.defineProperty(document, 'visibilityState', {value, configurable: true});
       document.dispatchEvent(new Event('visibilitychange'));
     }"""
     with seen.page.expect_event("requestfailed", lambda r: "/api/stream" in r.url):
@@ -220,7 +220,7 @@ def test_a_hidden_tab_closes_its_stream(see: Callable[..., Any], played: Demo) -
 def test_who_is_not_surely_a_person_waits_for_a_click(
     see: Callable[..., Any], played: Demo
 ) -> None:
-    """A correction from a process without a terminal is asked about in the page, and taken there."""
+    """What a process without a terminal says is asked about in the page, and taken there."""
     seen = see(played)
     seen.page.get_by_text(NOW_AT_END).first.wait_for()
     correction = HumanIntentPatch("cor_waits", played.session_id, CorrectionType.TEXT, "is it me?")
@@ -255,7 +255,7 @@ def test_a_link_works_once_and_a_stranger_sees_nothing(
 def test_nothing_serious_for_who_cannot_see_it(
     see: Callable[..., Any], played: Demo, scheme: str
 ) -> None:
-    """axe-core finds no serious violation: page, drawer, overview, sessions, help, replay, Chinese."""
+    """axe-core finds nothing serious: page, drawer, overview, sessions, help, replay, Chinese."""
     seen = see(played, color_scheme=scheme)
     seen.page.get_by_text(NOW_AT_END).first.wait_for()
     seen.page.evaluate(AXE.read_text("utf-8"))
