@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayfinder.daemon import paths as module
@@ -140,6 +140,7 @@ def test_logs_stay_small_and_go_after_a_week(paths: Paths) -> None:
     assert days == [f"2026-07-{day:02d}" for day in range(5, 12)]
 
 
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=20).map(lambda b: b.replace(b"\n", b"")), max_size=10),
        st.integers(1, 7))  # fmt: skip
 def test_lines_do_not_depend_on_how_bytes_arrive(texts: list[bytes], step: int) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 import psutil
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayfinder.daemon.control import DaemonStatus, NotRunning, ask_status, ask_stop
@@ -237,6 +237,7 @@ def test_the_manager_hears_ready_watchdog_and_stopping(daemon: Daemon, short: Pa
     manager.close()
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 30_000), min_size=1, max_size=30))
 def test_backoff_doubles_is_bounded_and_forgives(lives_ms: list[int]) -> None:
     """Short lives in a row double the wait up to the limit; one stable life starts anew."""

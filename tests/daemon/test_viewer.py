@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Raw
 
@@ -41,6 +41,7 @@ objects = st.recursive(
 )  # fmt: skip
 
 
+@settings(deadline=None)
 @given(objects, objects)
 def test_a_patch_takes_the_old_to_the_new(old: dict[str, Any], new: dict[str, Any]) -> None:
     """`apply` is the inverse of `diff`; equal objects need no patch; types are told apart."""
@@ -49,6 +50,7 @@ def test_a_patch_takes_the_old_to_the_new(old: dict[str, Any], new: dict[str, An
     assert diff(new, new) == {}
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["tell", "tell", "tell", "miss", "join"]), objects)))
 def test_a_follower_is_right_or_knows_that_it_is_not(steps: list[tuple[str, Any]]) -> None:
     """Whatever deltas are lost and whenever it joins: after anything it hears, a delta or a pulse,
