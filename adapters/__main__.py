@@ -162,6 +162,8 @@ class Process:
                 self._standing_due.pop(session_id, None)
                 self._desk.take_standing(session_id, reply)
         self._spool.commit()
+        while self._outbox.answered:
+            self._counter.push(self._outbox.answered.pop())
 
     def _read_stream(self) -> None:
         for _ in range(DRAIN_MAX):

@@ -53,6 +53,7 @@ class Outbox:
         self._sent: dict[bytes, Errand] = {}
         self._due: dict[int, int] = {}  # row → tick to send again at
         self._tick = 0
+        self.answered: set[str] = set()  # sessions whose stream may go on; the loop takes them out
 
     @property
     def in_flight(self) -> int:
@@ -95,6 +96,7 @@ class Outbox:
         else:
             self._due.pop(errand.id, None)
             self._spool.answered(errand.id, encode(answer))
+        self.answered.add(errand.session_id)
         follower = self._spool.oldest_of(errand.session_id)
         if follower is not None:
             self._send(follower)

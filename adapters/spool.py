@@ -215,7 +215,9 @@ class Spool:
         """The next observations from a position on, at most one frame; None: unknown session.
 
         What was trimmed can be asked for again only if the event log was lost: it is answered
-        with gaps, so that the stream stays whole and says what it lacks.
+        with gaps, so that the stream stays whole and says what it lacks. What stands behind a
+        patch is held back until the patch is answered: an episode that were committed before it
+        would be taken for work on the step before.
         """
         known = self.known(session_id)
         if known is None:
@@ -223,8 +225,10 @@ class Spool:
         observations = self._lost(known, from_position)
         size = 0
         rows = self._db.execute(
-            """SELECT body FROM observations WHERE session_id = ? AND position >= ?
-               ORDER BY position LIMIT ?""",
+            """SELECT body FROM observations WHERE session_id = ?1 AND position >= ?2
+                 AND position < (SELECT ifnull(min(position), 1 << 53) FROM errands
+                                 WHERE session_id = ?1 AND kind = 'patch' AND answer IS NULL)
+               ORDER BY position LIMIT ?3""",
             (session_id, from_position + len(observations), PULL_MAX - len(observations)),
         )
         for (body,) in rows:
@@ -232,11 +236,11 @@ class Spool:
             if observations and size > PULL_BYTES_MAX:
                 break
             observations.append(decode_observation(body))
-        behind = bool(observations) and observations[-1].position < known.last_position
+        last = observations[-1].position if observations else from_position - 1
         return Pulled(
             info=known.info,
             observations=tuple(observations),
-            open=known.open or behind,
+            open=known.open or last < known.last_position,
             live=known.live,
             last_position=known.last_position,
         )

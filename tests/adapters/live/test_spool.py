@@ -112,6 +112,23 @@ def test_of_one_session_only_the_oldest_patch_goes(spool: Spool) -> None:
     assert (oldest.id, spool.is_oldest(second)) == (second, True)
 
 
+def test_what_follows_a_patch_waits_for_its_answer(spool: Spool) -> None:
+    """Nothing from a patch's place on is handed out before the patch is answered."""
+    spool.append(S, [note(n) for n in range(1, 6)])
+    spool.close_session(S)
+    row = spool.put_errand(Errand(S, "i1", "patch", "c1", 3, b"{}"))
+    held = spool.pull(S, 1)
+    assert held is not None
+    assert ([o.position for o in held.observations], held.open) == ([1, 2], True)
+    nothing = spool.pull(S, 3)
+    assert nothing is not None
+    assert (nothing.observations, nothing.open) == ((), True)
+    spool.answered(row, b"{}")
+    freed = spool.pull(S, 3)
+    assert freed is not None
+    assert ([o.position for o in freed.observations], freed.open) == ([3, 4, 5], False)
+
+
 def test_forget_leaves_nothing(spool: Spool, tmp_path: Path) -> None:
     """A purged session stands in no table and in no byte of the file."""
     marker = Noted(1, 7, NoteCode.SUBAGENT)
