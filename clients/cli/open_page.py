@@ -14,7 +14,9 @@ from .reading import Says
 
 
 @click.command("open")
-@click.option("--print", "only_print", is_flag=True, help="Print the link; open nothing.")
+@click.option(
+    "--no-browser", "--print", "only_print", is_flag=True, help="Print the link; open nothing."
+)
 @click.option("--no-start", is_flag=True, help="Do not start the daemon if it is away.")
 @click.option("--json", "as_json", is_flag=True)
 def open_(only_print: bool, no_start: bool, as_json: bool) -> None:

@@ -10,7 +10,7 @@ import { isDead, isStep } from "./shapes.js";
 const STAGES = ["sent", "in_turn", "acknowledged", "obeyed"];
 const UNDERSTAND_AFTER_MS = 250;
 let understood = null;
-let told = null; // what came of the last one: {text, bad, undo}
+let told = null; // what came of the last one: {words(), bad, undo}
 let timer = 0;
 
 export const can = () => state.mayCorrect && !state.past && state.live;
@@ -20,22 +20,22 @@ export async function send(correction) {
     const { correction: sent, answer } = await post("/api/correct", { session: state.sessionId, ...correction });
     told = outcome(answer, sent);
   } catch (error) {
-    told = { text: t("failed_request", { what: error instanceof Refused ? error.message : t("away") }), bad: true };
+    told = { words: () => t("failed_request", { what: error instanceof Refused ? error.message : t("away") }), bad: true };
   }
   drawSay();
-  $("polite").textContent = told.text;
+  $("polite").textContent = told.words();
   return !told.bad;
 }
 
 function outcome(answer, sent) {
   if (answer.reply === "taken") {
-    const kind = `«${t(`t_${sent.type}`)}» `;
-    if (answer.confirmed === false) return { text: kind + t("waits_click") };
-    return { text: kind + t("taken"), undo: sent.type === "undo" ? null : sent.correctionId };
+    const waits = answer.confirmed === false;
+    const words = () => `«${t(`t_${sent.type}`)}» ${t(waits ? "waits_click" : "taken")}`;
+    return { words, undo: waits || sent.type === "undo" ? null : sent.correctionId };
   }
-  if (answer.status === "rejected") return { text: t("rejected", { what: answer.faults?.[0]?.expected ?? "" }), bad: true };
-  if (answer.status === "conflict") return { text: t("conflict"), bad: true };
-  return { text: t("refused", { what: answer.expected ?? answer.code ?? "" }), bad: true };
+  if (answer.status === "rejected") return { words: () => t("rejected", { what: answer.faults?.[0]?.expected ?? "" }), bad: true };
+  if (answer.status === "conflict") return { words: () => t("conflict"), bad: true };
+  return { words: () => t("refused", { what: answer.expected ?? answer.code ?? "" }), bad: true };
 }
 
 // --- one line ------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ export function drawSay() {
     open && understood ? h("span", `${t("say_as")}: `, h("strong", t(`t_${understood.type}`)),
       about ? ` ${t("say_about")} «` : "", about ? about.intent ?? about.label : "", about ? "»" : "") : null);
   fill($("say-told"),
-    told ? h(`span.told${told.bad ? ".is-bad" : ""}`, told.text, " ") : null,
+    told ? h(`span.told${told.bad ? ".is-bad" : ""}`, told.words(), " ") : null,
     told?.undo ? undo(told.undo) : null);
 }
 
