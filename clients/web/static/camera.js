@@ -4,6 +4,7 @@ const MARGIN = 40;
 const SCALE = { least: 0.15, most: 2.2, follow: 1 };
 const TOKEN_AT = 0.4; // of the width, so that more of the way ahead is seen than behind
 const TOP = 26; // the names of the bands stand here
+const FOOT = 32; // and the buttons there
 
 export class Camera {
   constructor(svg, world, onMove) {
@@ -26,12 +27,12 @@ export class Camera {
     this.following = true;
     if (!this.bounds) return;
     const { x1, x2, y1, y2 } = this.bounds;
-    const fits = Math.min((this.height - TOP) / (y2 - y1), 1.15);
-    this.k = Math.max(0.62, Math.min(SCALE.follow, fits));
+    const fits = Math.min((this.height - TOP - FOOT) / (y2 - y1), 1.15);
+    this.k = Math.max(0.72, Math.min(SCALE.follow, fits));
     const half = this.width / 2 / this.k;
     const wanted = this.token[0] + (0.5 - TOKEN_AT) * 2 * half;
     this.x = x2 - x1 <= 2 * half ? (x1 + x2) / 2 : Math.min(Math.max(wanted, x1 + half), x2 - half);
-    const high = (this.height - TOP) / 2 / this.k;
+    const high = (this.height - TOP - FOOT) / 2 / this.k;
     this.y = y2 - y1 <= 2 * high ? (y1 + y2) / 2 : Math.min(Math.max(this.token[1], y1 + high), y2 - high);
     this.apply();
   }
@@ -39,7 +40,7 @@ export class Camera {
   whole() {
     this.following = false;
     const { x1, x2, y1, y2 } = this.bounds;
-    this.k = Math.min(1.4, this.width / (x2 - x1), (this.height - TOP) / (y2 - y1));
+    this.k = Math.min(1.4, this.width / (x2 - x1), (this.height - TOP - FOOT) / (y2 - y1));
     this.x = (x1 + x2) / 2;
     this.y = (y1 + y2) / 2;
     this.apply();
@@ -53,7 +54,7 @@ export class Camera {
 
   /** Just enough that this spot is seen. */
   reveal([x, y]) {
-    const [across, down] = [(this.width / 2 - MARGIN - 60) / this.k, ((this.height - TOP) / 2 - MARGIN) / this.k];
+    const [across, down] = [(this.width / 2 - MARGIN - 60) / this.k, ((this.height - TOP - FOOT) / 2 - MARGIN) / this.k];
     const [dx, dy] = [x - this.x, y - this.y];
     if (Math.abs(dx) > across) this.x = x - Math.sign(dx) * across;
     if (Math.abs(dy) > down) this.y = y - Math.sign(dy) * down;
@@ -61,7 +62,7 @@ export class Camera {
   }
 
   apply() {
-    const move = `translate(${this.width / 2}px, ${(this.height + TOP) / 2}px) scale(${this.k}) translate(${-this.x}px, ${-this.y}px)`;
+    const move = `translate(${this.width / 2}px, ${(this.height + TOP - FOOT) / 2}px) scale(${this.k}) translate(${-this.x}px, ${-this.y}px)`;
     this.world.style.transform = move;
     this.onMove();
   }
