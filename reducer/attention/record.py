@@ -1,24 +1,33 @@
 """How often NEXT was right: of the steps that became active, those that had been shown as next.
 
-Only what a declaration made foreseeable counts: before each activation, was the step a success
-continuation or the failure branch of the one before? A track record is worth more than a promise.
+A step counts as right if it was there before the patch that started it, as a success continuation
+or the failure branch of the step before. A track record is worth more than a promise.
 """
 
 from __future__ import annotations
 
 import itertools
 
-from ..session.state import Session
-from .focus import fired
+from ..session.state import PatchRecord, Session
 
 
 def next_record(session: Session) -> tuple[int, int]:
-    """(right, all) over consecutive fired steps, by the arcs between them."""
+    """(right, all) over consecutive fired steps."""
     net = session.net
-    steps = [net.transitions[t] for t, _ in fired(session) if t in net.transitions]
-    right = 0
-    for before, after in itertools.pairwise(steps):
-        foreseen = after.flow is not None and after.flow in (before.success, before.failure)
-        born_before = after.changed_revision and after.born < before.born
-        right += bool(foreseen or born_before)
-    return right, max(0, len(steps) - 1)
+    right = steps = 0
+    for before, patch in itertools.pairwise(_activations(session)):
+        was = net.transitions[before.active_transition_id or ""]
+        became = net.transitions[patch.active_transition_id or ""]
+        steps += 1
+        right += became.born < patch.born_before and became.flow in (was.success, was.failure)
+    return right, steps
+
+
+def _activations(session: Session) -> list[PatchRecord]:
+    """The patches that made another firing active, in order."""
+    known = [patch for patch in session.patches if patch.firing_id is not None]
+    return [
+        patch
+        for index, patch in enumerate(known)
+        if index == 0 or patch.firing_id != known[index - 1].firing_id
+    ]

@@ -80,7 +80,8 @@ def _needs_person(
 ) -> Iterator[WatchLine]:
     because = text("because_needs", language)
     if outside.asking:
-        yield _item(NEEDS_PERSON, "asking", Line(text("waiting_ui", language), Level.OBSERVED))
+        said = text("waiting_ui", language)
+        yield _item(NEEDS_PERSON, "asking", Line(said, Level.OBSERVED, because=because))
     for transition_id, distance in horizon.distances.items():
         step = net.transitions[transition_id]
         if step.type is TransitionType.ASK_HUMAN and distance <= 1:

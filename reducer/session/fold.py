@@ -105,7 +105,7 @@ _OPENERS: Final = (ev.PathDeclared, ev.HumanCorrected)
 
 
 def _apply_batch(session: Session, envelope: ev.Envelope, batch: list[ev.Payload]) -> None:
-    before = _active_facts(session.net)
+    before, born_before = _active_facts(session.net), session.net.born
     position = 0
     for payload in batch:
         if isinstance(payload, _OPENERS):
@@ -125,6 +125,7 @@ def _apply_batch(session: Session, envelope: ev.Envelope, batch: list[ev.Payload
             active_transition_id=active.transition_id if active else None,
             firing_id=active.firing_id if active else None,
             opens_window=_active_facts(session.net) != before,
+            born_before=born_before,
         )
     )
 

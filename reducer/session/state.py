@@ -68,6 +68,7 @@ class PatchRecord(Struct, frozen=True):
     active_transition_id: str | None
     firing_id: str | None
     opens_window: bool
+    born_before: int = 0  # the net's birth counter before it: which nodes it found there
 
 
 class Receipt(Struct, frozen=True):
