@@ -14,6 +14,7 @@ from ...reducer.vocabulary.terms import ActorType, Channel
 SYSTEM: Final = Actor(ActorType.SYSTEM, "reconciler")
 # There is one person at one machine; their name is not ours to store.
 PERSON: Final = Actor(ActorType.HUMAN, "me")
+OBSERVER: Final = Actor(ActorType.OBSERVER, "observer")
 
 
 def by_agent(session: Session, agent_id: AgentId, patch_id: str) -> Cause:
@@ -37,8 +38,7 @@ def by_person(session: Session, correction_id: str) -> Cause:
 
 
 def by_observer(session: Session, patch_id: str, confidence: float) -> Cause:
-    actor = Actor(ActorType.OBSERVER, "observer")
-    return Cause(Channel.OBSERVER, actor, patch_id, turn(session), confidence)
+    return Cause(Channel.OBSERVER, OBSERVER, patch_id, turn(session), confidence)
 
 
 def by_system(session: Session, cause_id: str) -> Cause:

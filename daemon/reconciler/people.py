@@ -11,12 +11,14 @@ from msgspec.structs import replace
 from ...reducer.net.decide import Committed, decide
 from ...reducer.net.entrance import read_patch
 from ...reducer.people.correct import Corrected, correct
+from ...reducer.remarks.bands import payloads_of
 from ...reducer.session.state import Session
+from ...reducer.vocabulary.annotation import ObserverPatch
 from ...reducer.vocabulary.answer import Answer, Fault, Proposed, Rejected
 from ...reducer.vocabulary.codec import decode, encode
 from ...reducer.vocabulary.ids import SessionId
 from ...reducer.vocabulary.patch import GraphPatch, PatchActor
-from ...reducer.vocabulary.payload import ViewFocused
+from ...reducer.vocabulary.payload import HumanCorrected, ViewFocused
 from ...reducer.vocabulary.people import CorrectionType, HumanIntentPatch
 from ...reducer.vocabulary.terms import ActorType, Channel
 from ..eventlog.reader import Proposal, Reader
@@ -42,6 +44,8 @@ def take_correction(change: Change, correction: HumanIntentPatch, log: Reader) -
         waiting = tuple(p.proposal_id for p in log.proposals(session.session_id) if not p.decision)
         fault = Fault("unknown_id", "$.targetId", "a waiting proposal", waiting)
         return Rejected(session.revision, (fault,))
+    if proposal is not None and proposal.agent_id == causes.OBSERVER.id:
+        return _decide_remark(change, correction, proposal)
     decided = correct(
         session,
         replace(correction, confirmed=True),
@@ -56,13 +60,34 @@ def take_correction(change: Change, correction: HumanIntentPatch, log: Reader) -
         change.batch(cause, decided.payloads)
     else:
         change.tell(cause, *decided.payloads)
-    if decision is not None and proposal is not None:
-        change.beside.append(
-            lambda writer: writer.decide_proposal(
-                session.session_id, proposal.proposal_id, decision, change.now_ms,
-                correction.correction_id,
-            )
-        )  # fmt: skip
+    if proposal is not None:
+        _note_decision(change, correction, proposal)
+    return Taken(correction.correction_id, session.revision)
+
+
+def _note_decision(change: Change, correction: HumanIntentPatch, proposal: Proposal) -> None:
+    session_id = change.session.session_id
+    change.beside.append(
+        lambda writer: writer.decide_proposal(
+            session_id, proposal.proposal_id, _DECISIONS[correction.type], change.now_ms,
+            correction.correction_id,
+        )
+    )  # fmt: skip
+
+
+def _decide_remark(change: Change, correction: HumanIntentPatch, proposal: Proposal) -> Taken:
+    """An observer's remark of middling confidence: accepting it attaches it, as the observer's
+    word still. The remark names its model and its confidence; the person only let it in."""
+    session = change.session
+    remark = decode(proposal.body.encode(), ObserverPatch)
+    change.tell(
+        causes.by_person(session, correction.correction_id),
+        HumanCorrected(replace(correction, confirmed=True), position_now(session)),
+    )
+    if correction.type is CorrectionType.ACCEPT:
+        cause = causes.by_observer(session, remark.patch_id, remark.confidence)
+        change.tell(cause, *payloads_of(session, remark, change.now_ms))
+    _note_decision(change, correction, proposal)
     return Taken(correction.correction_id, session.revision)
 
 

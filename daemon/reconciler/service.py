@@ -207,6 +207,13 @@ class Service:
             cause = causes.by_observer(change.session, remark.patch_id, remark.confidence)
             change.tell(cause, *fresh)
             follow_up(change, before, remark.patch_id, live=True)
+        elif ruling.band is Band.PROPOSED and fresh:
+            change.beside.append(
+                lambda writer: writer.store_proposal(
+                    remark.session_id, remark.patch_id, causes.OBSERVER.id, change.now_ms,
+                    change.session.revision, encode(remark),
+                )
+            )  # fmt: skip
         return self._write(change, encode(Done()))
 
     # --- how it is done -----------------------------------------------------------------------

@@ -9,7 +9,6 @@ is made once per installation; a new key makes all older references unlinkable.
 import hmac
 import os
 import re
-from hashlib import sha256
 from pathlib import Path
 
 KEY_BYTES = 32
@@ -39,7 +38,7 @@ class References:
         if _DOMAIN.fullmatch(domain) is None:
             raise ValueError(f"domain must match {_DOMAIN.pattern}: {domain!r}")
         message = b"wf1|" + domain.encode() + b"|" + raw.encode("utf-8", "surrogatepass")
-        digest = hmac.new(self._key, message, sha256).digest()
+        digest = hmac.digest(self._key, message, "sha256")
         return "hmac-sha256:" + digest[:_DIGEST_BYTES].hex()
 
 

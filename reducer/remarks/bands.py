@@ -40,7 +40,7 @@ def rule(session: Session, remark: ObserverPatch, now_ms: int) -> Ruling:
         return Ruling(Band.REFUSED, because=missing)
     if remark.confidence < PROPOSE_MIN:
         return Ruling(Band.UNKNOWN)
-    payloads = tuple(_payloads(session, remark, now_ms))
+    payloads = payloads_of(session, remark, now_ms)
     if not payloads:
         return Ruling(Band.UNKNOWN)
     if remark.confidence < ATTACH_MIN:
@@ -61,7 +61,8 @@ def _missing(session: Session, remark: ObserverPatch) -> str:
     return ""
 
 
-def _payloads(session: Session, remark: ObserverPatch, now_ms: int) -> list[Payload]:
+def payloads_of(session: Session, remark: ObserverPatch, now_ms: int) -> tuple[Payload, ...]:
+    """What the remark would add; also what a person adds by accepting it."""
     found: list[Payload] = []
     for index, op in enumerate(remark.ops):
         if isinstance(op, AnnotateEpisode):
@@ -70,7 +71,7 @@ def _payloads(session: Session, remark: ObserverPatch, now_ms: int) -> list[Payl
             )
         elif isinstance(op, ObserverEvidence):
             found.append(EvidenceAttached(_evidence(session, remark, op, index, now_ms)))
-    return found
+    return tuple(found)
 
 
 def _evidence(
