@@ -75,8 +75,9 @@ PAYLOADS = (
 )
 # What only a payload could have put here: the page itself makes none of these.
 FOREIGN = """() => [...document.querySelectorAll(
-  'script:not([src^="/static/"]), img, iframe, object, embed, base, meta[http-equiv], link:not([href^="/static/"]),'
-  + 'style, foreignObject, use, animate, video, audio, marquee, math, template, textarea, a:not(.skip)')]
+  'script:not([src^="/static/"]), link:not([href^="/static/"]), meta[http-equiv], a:not(.skip),'
+  + 'img, iframe, object, embed, base, style, foreignObject, use, animate, video, audio, marquee,'
+  + 'math, template, textarea')]
   .concat([...document.querySelectorAll('*')].filter((one) => one.getAttributeNames()
     .some((name) => name.startsWith('on') || name === 'style' && one.closest('#path') === null)))
   .map((one) => one.outerHTML.slice(0, 200))"""
