@@ -164,8 +164,9 @@ def iso_ms(stamp: Any) -> int:
             when = datetime.fromisoformat(stamp)
         except ValueError:
             return 0
-        since = when.replace(tzinfo=when.tzinfo or UTC) - _EPOCH
-        return max(0, since // _MS)
+        if when.tzinfo is None:
+            when = when.replace(tzinfo=UTC)
+        return max(0, (when - _EPOCH) // _MS)
     if isinstance(stamp, int | float) and not isinstance(stamp, bool) and 0 <= stamp < 1e15:
         return int(stamp)
     return 0

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
 from ...daemon.redact.sources import prints_secret
@@ -23,6 +24,7 @@ from .text import masked, one_line
 from .tools import is_polling, is_shell, kind_of
 
 FILES_MAX: Final = 256
+REFS_MAX: Final = 4096  # remembered at most
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:|/=+-]{0,199}")
 # What identifies a call among calls of its tool; the rest of its arguments is content.
 _IDENTITY: Final = ("path", "file_path", "filePath", "absolute_path", "notebook_path", "pattern",
@@ -51,6 +53,17 @@ class Place(Struct, frozen=True):
 
     cwd: str
     refs: Refs
+    known: dict[tuple[str, str], str] = msgspec.field(default_factory=dict[tuple[str, str], str])
+
+    def ref(self, domain: str, raw: str) -> str:
+        """As `refs.ref`, remembered: a session touches the same files again and again."""
+        key = domain, raw
+        ref = self.known.get(key)
+        if ref is None:
+            if len(self.known) >= REFS_MAX:
+                self.known.clear()
+            ref = self.known[key] = self.refs.ref(domain, raw)
+        return ref
 
 
 def called(raw: RawCall, place: Place) -> Called:
@@ -64,7 +77,7 @@ def called(raw: RawCall, place: Place) -> Called:
         report = runners.EMPTY
     outcome = _outcome(raw, command, report)
     paths = _paths(raw, command)
-    refs = tuple(place.refs.ref("path", facts.absolute(p, place.cwd)) for p in paths)[:FILES_MAX]
+    refs = tuple(place.ref("path", facts.absolute(p, place.cwd)) for p in paths)[:FILES_MAX]
     changes = kind is EpisodeKind.EDIT or (command is not None and bool(command.writes))
     changed = refs if changes and outcome is Outcome.OK else ()
     refused = outcome is Outcome.BLOCKED_BY_POLICY
@@ -154,7 +167,7 @@ def _paths(raw: RawCall, command: shell.Command | None) -> tuple[str, ...]:
 def _identity(raw: RawCall, command: shell.Command | None, place: Place) -> str | None:
     """Names the attempt itself: the same again is the same attempt, whatever came out."""
     if command is not None:
-        return place.refs.ref("command", masked(command.canonical)) if command.canonical else None
+        return place.ref("command", masked(command.canonical)) if command.canonical else None
     said = [f"{key}={value}" for key in _IDENTITY if (value := raw.args.get(key)) is not None]
     named = [*said, *raw.paths]
-    return place.refs.ref("command", f"{raw.tool}|{'|'.join(map(str, named))}") if named else None
+    return place.ref("command", f"{raw.tool}|{'|'.join(map(str, named))}") if named else None

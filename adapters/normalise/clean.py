@@ -39,25 +39,36 @@ class Cleaner:
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
         self._known: dict[tuple[str, Level], str] = {}
+        self._labels: dict[tuple[str, Level], str] = {}
 
     def clean(self, drafts: Sequence[AnyObservation], first_position: int) -> list[AnyObservation]:
         """Finished observations, positions `first_position`, +1, … in the order given."""
         wanted: dict[tuple[str, Level], None] = {}
         for draft in drafts:
             for text, level in _strings(draft):
-                if (text, level) not in self._known and not _PLAIN.fullmatch(text):
-                    wanted[text, level] = None
+                key = text, level
+                if key not in self._labels and key not in self._known and not is_plain(text):
+                    wanted[key] = None
         self._redact([text for text, level in wanted if level == 1], 1)
         self._redact([text for text, level in wanted if level == 2], 2)
         done = [
             _finished(draft, self, first_position + index) for index, draft in enumerate(drafts)
         ]
-        if len(self._known) > CACHE_MAX:
+        if len(self._known) > CACHE_MAX or len(self._labels) > CACHE_MAX:
             self._known.clear()
+            self._labels.clear()
         return done
 
     def label(self, text: str, level: Level) -> str:
-        return fit(self.text(text, level), LABEL_CHARS_MAX)
+        label = self._labels.get((text, level))
+        if label is None:
+            label = fit(self.text(text, level), LABEL_CHARS_MAX)
+            self._labels[text, level] = label
+        return label
+
+    def fact(self, fact: Fact) -> Fact:
+        name = self.label(fact.name, _level(fact))
+        return fact if name == fact.name else Fact(fact.kind, name, fact.result)
 
     def text(self, text: str, level: Level) -> str:
         redacted = self._known.get((text, level), text)
@@ -67,6 +78,10 @@ class Cleaner:
         if texts:
             redacted = self._redactor.redact_many(texts, level)
             self._known.update(zip(((text, level) for text in texts), redacted, strict=True))
+
+
+def is_plain(text: str) -> bool:
+    return _PLAIN.fullmatch(text) is not None
 
 
 def _level(fact: Fact) -> Level:
@@ -121,7 +136,7 @@ def _call(draft: Called, gate: Cleaner, position: int) -> Called:
         draft,
         position=position,
         tool=gate.label(draft.tool, 1),
-        facts=tuple(Fact(f.kind, gate.label(f.name, _level(f)), f.result) for f in draft.facts),
+        facts=tuple(map(gate.fact, draft.facts)),
         signature=signature,
         refusal=refusal,
     )

@@ -8,7 +8,7 @@ runner prints exactly once, at its end; it decides where a pipe hides the exit s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 from msgspec import Struct
@@ -48,38 +48,39 @@ class Report(Struct, frozen=True):
 EMPTY: Final = Report()
 
 
-def _both(kind: FactKind) -> Callable[[re.Match[str]], Iterator[Name]]:
-    def take(found: re.Match[str]) -> Iterator[Name]:
-        yield kind, found["n"].strip(), _WORD_RESULT.get(found["r"])
+Names = tuple[Name, ...]
+
+
+def _both(kind: FactKind) -> Callable[[re.Match[str]], Names]:
+    def take(found: re.Match[str]) -> Names:
+        return ((kind, found["n"].strip(), _WORD_RESULT.get(found["r"])),)
 
     return take
 
 
-def _failed(kind: FactKind) -> Callable[[re.Match[str]], Iterator[Name]]:
-    def take(found: re.Match[str]) -> Iterator[Name]:
+def _failed(kind: FactKind) -> Callable[[re.Match[str]], Names]:
+    def take(found: re.Match[str]) -> Names:
         name = found["n"].strip()
-        yield kind, masked(name) if kind is A else name, FAIL  # an assertion's words hold data
+        return ((kind, masked(name) if kind is A else name, FAIL),)  # assertions' words hold data
 
     return take
 
 
-def _pytest_short(found: re.Match[str]) -> Iterator[Name]:
-    yield T, found["n"], FAIL
-    if found["m"]:
-        yield A, masked(found["m"]), FAIL
+def _pytest_short(found: re.Match[str]) -> Names:
+    said = ((A, masked(found["m"]), FAIL),) if found["m"] else ()
+    return ((T, found["n"], FAIL), *said)
 
 
-def _compiler(found: re.Match[str]) -> Iterator[Name]:
-    yield A, masked(found["n"]), FAIL
-    yield F, found["f"].strip(), FAIL
+def _compiler(found: re.Match[str]) -> Names:
+    return ((A, masked(found["n"]), FAIL), (F, found["f"].strip(), FAIL))
 
 
-def _rule(found: re.Match[str]) -> Iterator[Name]:
-    yield A, found["n"].strip(), FAIL if found["r"] == "error" else None
+def _rule(found: re.Match[str]) -> Names:
+    return ((A, found["n"].strip(), FAIL if found["r"] == "error" else None),)
 
 
-def _seen(found: re.Match[str]) -> Iterator[Name]:
-    yield TR, found["n"], None
+def _seen(found: re.Match[str]) -> Names:
+    return ((TR, found["n"], None),)
 
 
 def _traced(word: str) -> str:
@@ -90,7 +91,7 @@ _MARKED: Final = r"\s*(?P<r>[✓✔√✕✗✖×]) (?P<n>\S.{0,200}?)(?:\s+\(?\
 _TSC: Final = r"(?P<f>[^\s(:]{1,300})[(:]\d+[,:]\d+\)?(?:: | - )error (?P<n>TS\d+)"
 _MYPY: Final = r"(?P<f>[^\s:]{1,300}\.pyi?):\d+: error: .{0,300}\[(?P<n>[\w-]+)\]$"
 _ESLINT: Final = r"\s+\d+:\d+\s+(?P<r>error|warning)\s.{1,300}\s(?P<n>[@\w-]+(?:/[\w-]+)*)\s*$"
-Take = Callable[[re.Match[str]], Iterator[Name]]
+Take = Callable[[re.Match[str]], Names]
 # (words of which one must stand in the text, line shape, what it says): the words keep the cost
 # of all that is no report near nothing.
 _LINES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], Take], ...]] = tuple(
@@ -173,24 +174,30 @@ _VERDICTS: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], FactResult], ...]
 )  # fmt: skip
 
 
+# Word → the rows it lets in; one pass over the words decides which rows are tried at all.
+_LINE_WORDS: Final = tuple((w, n) for n, (words, _, _) in enumerate(_LINES) for w in words)
+_VERDICT_WORDS: Final = tuple((w, n) for n, (words, _, _) in enumerate(_VERDICTS) for w in words)
+
+
 def read(text: str) -> Report:
     """Everything the runners' tables find in an output. Linear in an excerpt of the text."""
     shown = plain(excerpt(text))
-    rows = [(pattern, take) for words, pattern, take in _LINES if _any(words, shown)]
+    rows = [_LINES[n] for n in sorted({n for word, n in _LINE_WORDS if word in shown})]
     names: list[Name] = []
     for line in shown.split("\n", LINES_MAX)[:LINES_MAX] if rows else ():
         if not line or len(line) > LINE_CHARS or len(names) >= NAMES_MAX:
             continue
-        for pattern, take in rows:
+        for _, pattern, take in rows:
             found = pattern.match(line)
             if found is not None:
-                names.extend((kind, name, result) for kind, name, result in take(found) if name)
+                names += take(found)
                 break
-    verdict = next(
-        (r for words, pattern, r in _VERDICTS if _any(words, shown) and pattern.search(shown)), None
-    )
-    return Report(tuple(names[:NAMES_MAX]), verdict)
+    return Report(tuple(name for name in names if name[1]), _verdict(shown))
 
 
-def _any(words: tuple[str, ...], text: str) -> bool:
-    return any(word in text for word in words)
+def _verdict(shown: str) -> FactResult | None:
+    for n in sorted({n for word, n in _VERDICT_WORDS if word in shown}):
+        _, pattern, result = _VERDICTS[n]
+        if pattern.search(shown):
+            return result
+    return None

@@ -57,6 +57,8 @@ def plain(text: str) -> str:
 
 def one_line(text: str, at_most: int = RAW_LABEL_CHARS) -> str:
     """All of it on one line, cut at a word so that no half token stands at the end."""
+    if len(text) <= at_most and "  " not in text and text.isprintable():
+        return text.strip()  # most are in order already
     line = " ".join(plain(text[: 4 * at_most]).split())
     if not line.isprintable():
         line = " ".join(_CONTROL.sub("", line).split())

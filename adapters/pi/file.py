@@ -87,6 +87,7 @@ class PiSession:
         self._plan = PlanLedger()
         self._calls: dict[str, tuple[dict[str, Any], str | None]] = {}
         self._opened = False
+        self._stamp: str | int | float | None = None
         self._last: tuple[str | None, int] = (None, 0)  # id of the record before, losses then
 
     @property
@@ -98,17 +99,21 @@ class PiSession:
             yield from self._line(line)
         yield from self._losses.gap(self._at)
 
-    _at = 0
+    @property
+    def _at(self) -> int:
+        """When the newest record with a time was written; most messages have their own time."""
+        return iso_ms(self._stamp)
 
     def _line(self, line: Line) -> Iterator[AnyObservation]:
-        at = iso_ms(line.timestamp)
         if not self._opened:
+            at = iso_ms(line.timestamp)
             self._open(line, at)
             yield Opened(position=0, at=at, info=self.info)
         if line.type == "session":
             return
-        yield from self._losses.gap(self._at)
-        self._at = at or self._at
+        if self._records.losses:
+            yield from self._losses.gap(self._at)
+        self._stamp = line.timestamp or self._stamp
         yield from self._branch(line)
         if line.type == "message" and line.message is not None:
             yield from self._message(line, line.message)

@@ -60,6 +60,7 @@ PLAN_KEYS: Final = (
     "content",
     "title",
 )
+_ARG_KEYS: Final = frozenset(ARG_KEYS)
 _PLAN_TOOL: Final = re.compile(r"todo|plan|task_list|phase", re.IGNORECASE)
 
 _EXIT: Final = re.compile(r"Command exited with code (-?\d+)\s*\Z")
@@ -232,8 +233,9 @@ def clip(text: str, at_most: int = TEXT_CHARS_MAX) -> str:
 
 def pick_args(tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
     picked: dict[str, Any] = {}
-    for key in ARG_KEYS:
-        value = args.get(key)
+    for key, value in args.items():
+        if key not in _ARG_KEYS:
+            continue
         if isinstance(value, str):
             picked[key] = clip(value, ARG_CHARS_MAX)
         elif isinstance(value, bool | int | float):
