@@ -72,18 +72,24 @@ _SCHEME = re.compile(
 
 def find(view: View, loose: bool = False) -> Iterator[Hit]:
     """Yield the values that stand behind a telling name; `loose` is level 2."""
-    text, position = view.text, 0
+    text = view.text
+    position = likely_to = 0
     for left, right, name, telling in view.names:
         if not telling or left < position:
             continue
         if telling == WEAK and _qualified(text, left, name):
             telling = MEDIUM
         hit = _value_of(text, left, right, name, telling, loose)
-        if hit is not None:
-            start, end, sure = hit
-            # A hit of level 2 alone must not hide one that level 1 finds inside it.
-            position = end if sure else position
-            yield start, end, "assignment"
+        if hit is None:
+            continue
+        start, end, quoted, sure = hit
+        # A hit of level 2 alone must not hide one that level 1 finds inside it; but inside it no
+        # second one of its kind is followed to its end, or a run of names would cost its square.
+        if not sure and start < likely_to:
+            continue
+        end = end if quoted else _whole(text, start, end)
+        position, likely_to = (end, likely_to) if sure else (position, end)
+        yield start, end, "assignment"
 
 
 def _qualified(text: str, left: int, name: str) -> bool:
@@ -96,7 +102,8 @@ def _qualified(text: str, left: int, name: str) -> bool:
 
 def _value_of(
     text: str, left: int, right: int, name: str, telling: int, loose: bool
-) -> tuple[int, int, bool] | None:
+) -> tuple[int, int, bool, bool] | None:
+    """Start and end of the value as far as it was looked at; whether it is quoted, and sure."""
     after = _AFTER.match(text, right)
     if after is None or after.lastgroup is None:
         return None
@@ -124,12 +131,15 @@ def _value_of(
     sure = place.accepts(telling, value)
     if not sure and not (loose and place.is_likely(telling, value)):
         return None
-    if quote:
-        return start, end, sure
+    return start, end, bool(quote), sure
+
+
+def _whole(text: str, start: int, end: int) -> int:
+    """The end of a bare value beyond what was looked at, and over a line break."""
     if end - start >= _BARE_MAX - 8:
         whole = _BARE.match(text, start)
         end = whole.end() if whole is not None else end
-    return start, wrapped(text, end), sure
+    return wrapped(text, end)
 
 
 def _end_of(text: str, start: int, quote: str | None) -> int | None:
