@@ -66,8 +66,25 @@ const SCENARIOS = {
     const again = loaded(); // what Pi does on /reload: the module anew, the process the same
     await again.say("session_start", { reason: "reload" });
     await again.say("message_end", prompt("a lone surrogate \ud83d and 完"));
+    const [kept] = globalThis[Symbol.for("wayfinder.kept")].values();
+    while (kept.sent.length || kept.unsent.length) await new Promise((r) => setTimeout(r, 5));
     await again.say("session_shutdown", { reason: "quit" });
     return {};
+  },
+
+  // The welcome that says "off" may come after the tool was offered: it is withdrawn again.
+  withdraw: async () => {
+    const host = loaded();
+    await host.say("session_start", { reason: "startup" });
+    let active = host.tools.map((t) => t.name);
+    host.getActiveTools = () => active;
+    host.setActiveTools = (names) => (active = names);
+    while (active.length) {
+      await host.say("input", { source: "interactive" });
+      await new Promise((r) => setTimeout(r, 5));
+    }
+    await host.say("session_shutdown", { reason: "quit" });
+    return { active };
   },
 
   // Arguments as models really write them.

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -118,6 +119,39 @@ def text_of(messages: list[dict[str, Any]], role: str | None = None) -> list[str
         parts = [content] if isinstance(content, str) else [p.get("text", "") for p in content]
         texts.append("\n".join(parts))
     return texts
+
+
+class Patient:
+    """Turns that go on only when every declaration was answered, however slow the machine.
+
+    Where the tool said `queued`, a call that does nothing is made until the late answer stands in
+    a request. `waits` counts those calls.
+    """
+
+    def __init__(self, turns: list[Turn]) -> None:
+        self.waits = 0
+        self._told: set[str] = set()
+        self.turns: list[Turn] = [self._patiently(turn) for turn in turns]
+
+    def _patiently(self, turn: Turn) -> Turn:
+        def act(messages: list[dict[str, Any]]) -> dict[str, Any]:
+            self._told |= set(re.findall(r"Your queued \w+ call ([\w.-]+):", _all_text(messages)))
+            queued = {
+                message["tool_call_id"]
+                for message in messages
+                if message["role"] == "tool" and _all_text([message]).startswith("queued;")
+            }
+            if queued - self._told:
+                self.waits += 1
+                idle = {"name": "bash", "args": {"command": "sleep 0.1"}}
+                return {"again": True, "calls": [{**idle, "id": f"wait_{len(messages)}"}]}
+            return turn(messages) if callable(turn) else turn
+
+        return act
+
+
+def _all_text(messages: list[dict[str, Any]]) -> str:
+    return "\n".join(text_of(messages))
 
 
 def _plain_error(writer: asyncio.StreamWriter, status: int) -> None:

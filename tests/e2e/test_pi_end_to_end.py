@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import time
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ import pi_harness
 import pytest
 import refresh_story
 from pi_harness import Home, Pi, as_person, cli
-from scripted_model import ScriptedModel, text_of
+from scripted_model import Patient, ScriptedModel, text_of
 
 from wayfinder.clients.demo.own_daemon import OwnDaemon
 from wayfinder.daemon.eventlog.reader import Reader
@@ -41,16 +40,15 @@ def call(number: int, name: str, **args: Any) -> dict[str, Any]:
     return {"name": name, "args": args, "id": f"call_{number}"}
 
 
-def work(
-    pi: Pi, home: Home, repo: Path, daemon: OwnDaemon, turns: list[Any], *prompts: str
-) -> ScriptedModel:
-    """One `pi -p` run to its end."""
-    with ScriptedModel(turns) as model:
+def work(pi: Pi, home: Home, repo: Path, daemon: OwnDaemon, turns: list[Any], *prompts: str) -> int:
+    """One `pi -p` run to its end; returns how many idle calls it took to wait for answers."""
+    patient = Patient(turns)
+    with ScriptedModel(patient.turns) as model:
         home.speak_to(model.base_url)
         env = {"WAYFINDER_AGENT_SOCK": str(daemon.sock)}
         run = pi_harness.run(pi, home, repo, *(prompts or (refresh_story.PROMPT,)), env=env)
     assert (run.code, run.err, model.failures) == (0, "", [])
-    return model
+    return patient.waits
 
 
 def newest(daemon: OwnDaemon) -> str:
@@ -101,15 +99,14 @@ def node_ids(turns: list[dict[str, Any]]) -> set[str]:
 def test_the_story_reaches_the_person(pi: Pi, home: Home, repo: Path, daemon: OwnDaemon) -> None:
     """22 calls make no node; the failure counts 3; the abandoned branch and NOW are as declared."""
     turns = refresh_story.turns()
-    work(pi, home, repo, daemon, turns)
+    waits = work(pi, home, repo, daemon, turns)
     session = settled(daemon)
     net = session.net
     assert {*net.places, *net.transitions} == node_ids(turns)
     assert session.info is not None
     assert session.info.agent_version == pi.version
-    assert (
-        sum(record.episode.calls for record in session.episode_list()) == refresh_story.TOOL_CALLS
-    )
+    calls = sum(record.episode.calls for record in session.episode_list())
+    assert calls == refresh_story.TOOL_CALLS + waits
     counts: dict[str, int] = {}
     for record in session.episode_list():
         for seen in record.episode.signatures:
@@ -150,11 +147,6 @@ def test_the_path_goes_on_with_the_next_prompt(
 def test_the_examples_in_the_tool_work(pi: Pi, home: Home, repo: Path, daemon: OwnDaemon) -> None:
     """A model that copies both examples of the prompt gets both applied."""
 
-    def example(messages: list[dict[str, Any]], pattern: str, number: int) -> dict[str, Any]:
-        found = re.search(pattern, json.loads(json.dumps("\n".join(text_of(messages)))))
-        assert found is not None
-        return {"calls": [call(number, TOOL, **json.loads(found[1]))]}
-
     def first(messages: list[dict[str, Any]]) -> dict[str, Any]:
         (tool,) = [t["function"] for t in model.requests[0]["tools"]
                    if t["function"]["name"] == TOOL]  # fmt: skip
@@ -169,8 +161,8 @@ def test_the_examples_in_the_tool_work(pi: Pi, home: Home, repo: Path, daemon: O
         ops, _ = json.JSONDecoder().raw_decode(text[text.index("{") :])
         return {"calls": [call(2, TOOL, **ops)], "expect": ["applied; path revision 1."]}
 
-    turns = [first, second, {"text": "done", "expect": ["applied; path revision 2."]}]
-    with ScriptedModel(turns) as model:
+    patient = Patient([first, second, {"text": "done", "expect": ["applied; path revision 2."]}])
+    with ScriptedModel(patient.turns) as model:
         home.speak_to(model.base_url)
         env = {"WAYFINDER_AGENT_SOCK": str(daemon.sock)}
         run = pi_harness.run(pi, home, repo, "Go", env=env)
@@ -239,10 +231,8 @@ def test_a_daemon_killed_in_the_middle_loses_nothing(
 
     What was declared meanwhile is applied, and the model is told before it declares again.
     """
-    folder = Path(str(tmp_path_factory.mktemp("d")))
     story = refresh_story.turns()
-    waits = 0
-    with OwnDaemon(folder) as daemon:
+    with OwnDaemon(tmp_path_factory.mktemp("d")) as daemon:
         pi_harness.await_adapter(daemon.sock)
 
         def kill(_: list[dict[str, Any]]) -> dict[str, Any]:
@@ -255,16 +245,16 @@ def test_a_daemon_killed_in_the_middle_loses_nothing(
             pi_harness.await_adapter(daemon.sock)
             return story[12]
 
-        def told(messages: list[dict[str, Any]]) -> dict[str, Any]:
-            nonlocal waits
-            waits += 1
-            there = "Your queued update_action_path call call_15: applied" in json.dumps(messages)
-            return {"again": not there, "calls": [call(100 + waits, "bash", command="sleep 0.1")]}
-
-        turns = [*story[:6], kill, *story[7:12], restart, told, *story[13:]]
-        work(pi, home, repo, daemon, turns)
+        # While the daemon is away nobody waits for its answers.
+        before, after = Patient(story[:6]), Patient(story[13:])
+        turns = [*before.turns, kill, *story[7:12], restart, *after.turns]
+        with ScriptedModel(turns) as model:
+            home.speak_to(model.base_url)
+            env = {"WAYFINDER_AGENT_SOCK": str(daemon.sock)}
+            run = pi_harness.run(pi, home, repo, refresh_story.PROMPT, env=env)
+        assert (run.code, run.err, model.failures) == (0, "", [])
         session = settled(daemon)
         calls = sum(record.episode.calls for record in session.episode_list())
-        assert calls == refresh_story.TOOL_CALLS + waits
+        assert calls == refresh_story.TOOL_CALLS + before.waits + after.waits
         assert session.net.revision == refresh_story.PATCHES
         cli(daemon.environment, "replay", session.session_id, "--verify")

@@ -239,8 +239,8 @@ class Link {
     this.flush();
   }
 
-  lost(callId) {
-    this.state.dropped++;
+  lost(callId, count = 1) {
+    this.state.dropped += count;
     if (callId) this.later(`Your ${TOOL} call ${callId} was lost: the map was away too long.`);
   }
 
@@ -251,7 +251,7 @@ class Link {
     if (at < 0) return false;
     const [record] = state.unsent.splice(at, 1);
     state.bytes -= record.bytes;
-    this.lost(record.callId);
+    this.lost(record.callId, record.stands); // a dropped `drop` stands for all it counted
     return true;
   }
 
@@ -260,10 +260,11 @@ class Link {
     while (this.up && !this.closed && this.socket.writableLength < WRITE_BUFFER_MAX) {
       const next = state.unsent[0];
       if (state.dropped > 0 && next?.seq === 0) {
-        const body = JSON.stringify({ t: "obs", at: Date.now(), ev: "drop", count: state.dropped });
+        const stands = state.dropped;
+        const body = JSON.stringify({ t: "obs", at: Date.now(), ev: "drop", count: stands });
         state.dropped = 0;
         state.bytes += body.length;
-        state.unsent.unshift({ body, bytes: body.length, seq: 0, callId: null, sentAt: 0 });
+        state.unsent.unshift({ body, bytes: body.length, seq: 0, sentAt: 0, stands });
         continue;
       }
       if (!next) return;
