@@ -1,6 +1,7 @@
 """The viewer: folds committed events into what people see, and keeps every client in step.
 
     merge      JSON merge patches: `diff` and its inverse `apply`
+    frames     one session as JSON, sharing with the frame before what is the same
     clone      numbers, snapshots and deltas (sans-I/O)
     live       what is only known while it lasts
     process    sockets; reads the log, never writes

@@ -27,6 +27,8 @@ def diff(old: Json, new: Json) -> Json:
     patch: Json = {name: None for name in old if name not in new}
     for name, value in new.items():
         before: object = old.get(name)
+        if before is value:
+            continue  # shared with the frame before: not looked into
         if isinstance(value, dict) and isinstance(before, dict):
             inner = diff(cast(Json, before), cast(Json, value))
             if inner:

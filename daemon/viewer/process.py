@@ -13,8 +13,6 @@ from typing import Final, cast
 
 from msgspec import Raw, Struct
 
-from ...reducer.attention.look import texts_of, view_of
-from ...reducer.attention.watch import Outside
 from ...reducer.session.fold import fold
 from ...reducer.session.state import Session
 from ...reducer.vocabulary.codec import Malformed, decode, decode_untrusted, encode
@@ -36,6 +34,7 @@ from ..messages import (
 )
 from ..sessions import Sessions
 from .clone import Clone
+from .frames import Frames
 from .live import after
 from .merge import Json, plain
 
@@ -68,6 +67,7 @@ class Viewer:
         self._events = self._bus.subscriber("events.ipc", b"")
         self._deltas = self._bus.publisher("view.ipc")
         self._snaps = self._bus.answerer("snap.ipc")
+        self._drawn: dict[str, Frames] = {}
         self._frames = Clone()
         self._list = Clone()
         self._live: dict[str, Live] = {}
@@ -114,7 +114,7 @@ class Viewer:
         self._moved.add(session_id)
 
     def _forget(self, session_id: str) -> None:
-        self._sessions.drop(session_id)
+        self._drop(session_id)
         self._frames.drop(session_id)
         self._live.pop(session_id, None)
         number = self._frames.update(session_id, {"gone": True})
@@ -241,7 +241,7 @@ class Viewer:
         session = Session(ask.session_id)
         for envelope in self._reader.events(ask.session_id, to_seq=at_seq):
             fold(session, envelope)
-        frame = _frame_of(session, Facts(row, Live(), 0))
+        frame = Frames(PERSON).frame(session, row, Live(), 0)
         return encode(Snapshot(self._epoch, 0, ask.session_id, session.seq, Raw(encode(frame))))
 
     # --- frames -------------------------------------------------------------------------------
@@ -258,8 +258,17 @@ class Viewer:
         if row is None or row.last_seq == 0:
             return None
         if session_id in self._sessions and self._sessions.get(session_id).seq > row.last_seq:
-            self._sessions.drop(session_id)  # purged and begun anew
-        return _frame_of(self._sessions.catch_up(session_id), facts)
+            self._drop(session_id)  # purged and begun anew
+        session = self._sessions.catch_up(session_id)
+        drawn = self._drawn.pop(session_id, None) or Frames(PERSON)
+        self._drawn[session_id] = drawn
+        while len(self._drawn) > KEPT_MAX:
+            del self._drawn[next(iter(self._drawn))]
+        return drawn.frame(session, row, facts.live, facts.proposals)
+
+    def _drop(self, session_id: str) -> None:
+        self._sessions.drop(session_id)
+        self._drawn.pop(session_id, None)
 
     def _stats(self) -> dict[str, int]:
         return {
@@ -268,20 +277,6 @@ class Viewer:
             "told": self._told,
             "waiting": len(self._moved),
         }
-
-
-def _frame_of(session: Session, facts: Facts) -> Json:
-    """What every client of a session is kept in step with. The view is worded in English; `zh`
-    holds the same texts in Chinese."""
-    outside = Outside(proposals=facts.proposals, asking=facts.live.waiting is not None)
-    view = view_of(session, viewer=PERSON, outside=outside)
-    return {
-        "session": plain(facts.row),
-        "live": plain(facts.live),
-        "seq": session.seq,
-        "view": plain(view),
-        "zh": plain(texts_of(view_of(session, viewer=PERSON, language="zh", outside=outside))),
-    }
 
 
 def main(child: Child) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-import msgspec
 from msgspec.structs import replace
 
 from ..alignment.situation import Situation
@@ -18,7 +17,7 @@ from . import focus, questions
 from .horizon import Horizon
 from .observed import coverage
 from .record import next_record
-from .scene import scene
+from .scene import Scenery, scene
 from .since import since
 from .texts import Language, sentence, text
 from .view import (
@@ -27,6 +26,7 @@ from .view import (
     Line,
     PlanLine,
     ReceiptView,
+    Scene,
     Spine,
     TensionView,
     View,
@@ -53,61 +53,88 @@ def view_of(
     outside: Outside | None = None,
 ) -> View:
     """Everything a client draws. `viewer` brings its pins, folds and watermark."""
-    focused = session.viewers.get(viewer or "", NO_FOCUS)
-    pinned, folded = frozenset(focused.pinned), frozenset(focused.folded)
-    situation = Situation(session)
-    horizon = Horizon(session.net, pinned)
-    tense = tuple(tensions(session, situation))
-    retired = questions.retired_paths(session)
-    watching = watch_lines(session, situation, horizon, pinned, outside or Outside(), language)
-    ways = focus.next_steps(session, pinned, language)
-    lines = _first_screen(session, ways, watching, situation, language, retired)
-    seen, why_seen = coverage(session)
-    return View(
-        session_id=session.session_id,
-        seq=session.seq,
-        revision=session.revision,
-        agent=session.info.agent if session.info else "",
-        project=session.info.project if session.info else None,
-        started_ts=session.started_ts,
-        last_ts=session.last_ts,
-        settled=session.settled.value if session.settled else None,
-        **lines,
-        alignment=situation.verdict.status,
-        next_steps=tuple(ways),
-        watches=tuple(watching),
-        answers=questions.eight(_answers(lines), language),
-        latest_ask=_latest_ask(session),
-        verdict=situation.verdict,
-        tensions=tuple(_tension(one, language) for one in tense),
-        repeats=tuple(watches(session, situation)),
-        retired=retired,
-        spine=tuple(_spine(session)),
-        receipts=tuple(_receipt(record) for record in session.corrections.values()),
-        plan=tuple(PlanLine(item.text, item.state.value, item.reason) for item in session.plan),
-        since=since(session, focused.seen_up_to, retired, tense, language),
-        coverage=seen,
-        coverage_reason=why_seen,
-        next_record=next_record(session),
-        scene=scene(session, horizon, tense, pinned, folded),
-        episodes={
-            record.episode.episode_id: _episode(record)
-            for record in list(session.episodes.values())[-EPISODES_SHOWN_MAX:]
-        },
-        evidence={
-            one.evidence_id: _evidence(one)
-            for one in list(session.net.evidence.values())[-EVIDENCE_SHOWN_MAX:]
-        },
-    )
+    return Look(session, viewer=viewer, outside=outside).view(language)
 
 
-def texts_of(view: View) -> dict[str, object]:
-    """Only what is worded of a view: what a client needs of it in a second language."""
-    worded = ("north_star", "alignment_reason", "now", "why", "next", "watch", "expected", "since",
-              "if_fails", "set_aside", "next_steps", "watches", "answers", "tensions")  # fmt: skip
-    whole = msgspec.to_builtins(view)
-    names = dict(zip(view.__struct_fields__, view.__struct_encode_fields__, strict=True))
-    return {names[name]: whole[names[name]] for name in worded}
+class Look:
+    """One look at a session as it stands: what is seen is worked out once, worded as often as
+    wanted. With the same `scenery` each time, a look costs what changed since the last."""
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        viewer: str | None = None,
+        outside: Outside | None = None,
+        scenery: Scenery | None = None,
+    ) -> None:
+        self._session = session
+        self._outside = outside or Outside()
+        self._scenery = scenery
+        self._focused = session.viewers.get(viewer or "", NO_FOCUS)
+        self._pinned = frozenset(self._focused.pinned)
+        self._situation = Situation(session)
+        self._horizon = Horizon(session.net, self._pinned)
+        self._tense = tuple(tensions(session, self._situation))
+        self._retired = questions.retired_paths(session)
+
+    def view(self, language: Language) -> View:
+        session, verdict = self._session, self._situation.verdict
+        seen, why_seen = coverage(session)
+        worded: Any = self.texts(language)
+        return View(
+            session_id=session.session_id,
+            seq=session.seq,
+            revision=session.revision,
+            agent=session.info.agent if session.info else "",
+            project=session.info.project if session.info else None,
+            started_ts=session.started_ts,
+            last_ts=session.last_ts,
+            settled=session.settled.value if session.settled else None,
+            **worded,
+            alignment=verdict.status,
+            latest_ask=_latest_ask(session),
+            verdict=verdict,
+            repeats=tuple(watches(session, self._situation)),
+            retired=self._retired,
+            spine=tuple(_spine(session)),
+            receipts=tuple(_receipt(record) for record in session.corrections.values()),
+            plan=tuple(PlanLine(item.text, item.state.value, item.reason) for item in session.plan),
+            coverage=seen,
+            coverage_reason=why_seen,
+            next_record=next_record(session),
+            scene=self._scene(),
+            episodes={
+                record.episode.episode_id: _episode(record)
+                for record in list(session.episodes.values())[-EPISODES_SHOWN_MAX:]
+            },
+            evidence={
+                one.evidence_id: _evidence(one)
+                for one in list(session.net.evidence.values())[-EVIDENCE_SHOWN_MAX:]
+            },
+        )
+
+    def texts(self, language: Language) -> dict[str, object]:
+        """Only what is worded, by the names of `View`: what a second language needs."""
+        session = self._session
+        watching = watch_lines(
+            session, self._situation, self._horizon, self._pinned, self._outside, language
+        )
+        ways = focus.next_steps(session, self._pinned, language)
+        lines = _first_screen(session, ways, watching, self._situation, language, self._retired)
+        seen_up_to = self._focused.seen_up_to
+        return {
+            **lines,
+            "next_steps": tuple(ways),
+            "watches": tuple(watching),
+            "answers": questions.eight(_answers(lines), language),
+            "tensions": tuple(_tension(one, language) for one in self._tense),
+            "since": since(session, seen_up_to, self._retired, self._tense, language),
+        }
+
+    def _scene(self) -> Scene:
+        folded = frozenset(self._focused.folded)
+        return scene(self._session, self._horizon, self._tense, self._pinned, folded, self._scenery)
 
 
 def _first_screen(
