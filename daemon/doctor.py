@@ -13,6 +13,7 @@ import shutil
 import stat
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -25,6 +26,7 @@ from msgspec import Struct
 from ..reducer.net.digest import net_digest
 from ..reducer.session.fold import FoldError, replay
 from ..reducer.session.state import episodes_digest
+from ..reducer.vocabulary.terms import Coverage
 from .bus import SOCKETS
 from .control import NotRunning, ask_status
 from .eventlog.connection import LogUnavailable, NoLog
@@ -34,6 +36,7 @@ from .paths import Paths, UnsafePath, open_private
 from .settings import BadSetting, load
 
 FREE_BYTES_LOW: Final = 200 << 20
+REASONS_SHOWN_MAX: Final = 10
 PLAIN_SOCKETS: Final = ("agent.sock", "human.sock", "control.sock")
 
 
@@ -158,11 +161,14 @@ def _file(paths: Paths) -> Says:
 
 def _sessions(paths: Paths) -> Says:
     reader = Reader.open(paths.database)
+    unseen: Counter[str] = Counter()
     try:
-        digests = _digests(reader)
+        digests = _digests(reader, unseen)
     finally:
         reader.close()
     yield Health.OK, f"{len(digests)} sessions fold to the digests that were stored"
+    for reason, episodes in unseen.most_common(REASONS_SHOWN_MAX):
+        yield Health.NOTE, f"seen only in part: {reason} ({episodes} episodes)"
 
 
 def _restore_drill(paths: Paths) -> Says:
@@ -187,22 +193,30 @@ def _restore_drill(paths: Paths) -> Says:
         yield Health.OK, f"a copy of the log restores {len(after)} sessions, all digests equal"
 
 
-def _digests(reader: Reader) -> dict[str, tuple[int, str, str]]:
-    """Every session folded with all its batch digests compared; raises where one differs."""
+def _digests(reader: Reader, unseen: Counter[str] | None = None) -> dict[str, tuple[int, str, str]]:
+    """Every session folded with all its batch digests compared; raises where one differs.
+
+    `unseen` counts the episodes with less than full coverage, by reason: skipped input shows here.
+    """
     found: dict[str, tuple[int, str, str]] = {}
     for row in reader.sessions(1_000_000):
         session = replay(reader.events(row.session_id), row.session_id, verify=True)
+        if unseen is not None:
+            unseen.update(
+                record.episode.coverage_reason or "no reason known"
+                for record in session.episodes.values()
+                if record.episode.coverage is not Coverage.FULL
+            )
         found[row.session_id] = (session.seq, net_digest(session.net), episodes_digest(session))
     return found
 
 
 def _observer(paths: Paths) -> Says:
-    yield Health.OK, "off; nothing leaves this machine" if not _observed(paths) else "on"
-
-
-def _observed(paths: Paths) -> bool:
-    settings = load(paths.settings).settings
-    return bool(settings.observer.model)
+    try:
+        model = load(paths.settings).settings.observer.model
+    except BadSetting:
+        return  # said by the check of the settings
+    yield Health.OK, f"on: {model}" if model else "off; nothing leaves this machine"
 
 
 CHECKS: Final[dict[str, Callable[[Paths], Says]]] = {
