@@ -305,6 +305,7 @@ class Link {
     state.instance = this.hello.instance = randomUUID();
     for (const record of [...state.sent, ...state.unsent]) record.seq = 0;
     Object.assign(state, { nextSeq: 1, acked: 0 });
+    this.up = false; // at once: nothing may be numbered before what waits already
     this.socket.destroy();
   }
 
