@@ -43,16 +43,17 @@ def submit(
     now_ms: int = 0,
 ) -> Decision:
     """Decides and folds; whatever comes out, the net is sound and its digests agree."""
-    before = full_digest(net)
+    before = net_digest(net)
     patch = patch_of(list(ops), net.revision if base is None else base, f"call_{net.revision}")
     decision = apply(net, patch, channel=channel, opener=opener, now_ms=now_ms)
     assert check(net) == []
-    assert net_digest(net) == full_digest(net)
+    after = full_digest(net)
+    assert net_digest(net) == after
     if isinstance(decision, Committed):
-        assert decision.answer.snapshot_hash == full_digest(net)
+        assert decision.answer.snapshot_hash == after
         assert decision.answer.revision == net.revision
     else:
-        assert full_digest(net) == before
+        assert after == before
     return decision
 
 

@@ -146,26 +146,24 @@ def fitting_op(draw: st.DrawFn, naive: Naive) -> Op:
     """An op about things that exist, or new ones under new names: mostly legal, deep in."""
     places, steps = sorted(naive.places), sorted(naive.steps) or ["tr_none"]
     gates = [name for name in places if naive.places[name] == "Gate"] or ["gate_none"]
-    plain = [name for name in places if naive.places[name] != "Gate"]
-    at, step_id = draw(st.sampled_from(places)), draw(st.sampled_from(steps))
-    known = draw(_some(sorted(naive.evidence) or ["ev_none"]))
-    keys = [e["key"] for e in naive.contract.get(step_id, {}).get("expectedEvidence", [])]
-    kind = draw(st.sampled_from(KINDS))
+    known = sorted(naive.evidence)[-1:]
+    at, name = draw(st.sampled_from(places)), draw(st.sampled_from(steps))
+    keys = [e["key"] for e in naive.contract.get(name, {}).get("expectedEvidence", [])]
     fresh = naive.revision
-    ends = (at, step_id) if kind in ("flow", "read") else (step_id, at)
     choices: list[Op] = [
         place(f"pl_{fresh}"),
         step(f"tr_{fresh}"),
-        arc(*ends, kind),
-        arc(*ends, kind),
-        state(draw(st.sampled_from(plain)), draw(_pick("satisfied", "unknown")), *known),
-        mark(draw(st.sampled_from(gates)), draw(_pick("open", "open", "closed")), *known),
-        evidence(step_id, f"ev_{fresh}", *draw(_some(keys) if keys else st.just([]))),
+        *(arc(at, name, kind) for kind in ("flow", "read")),
+        *(arc(name, at, kind) for kind in ("success", "failure")),
+        *(state(at, value, *known) for value in ("satisfied", "satisfied", "unknown")),
+        *(mark(gates[-1], value, *known) for value in ("open", "closed")),
+        evidence(name, f"ev_{fresh}", *keys),
         evidence(at, f"ev_{fresh}"),
-        contract(step_id, exitCondition=draw(_pick("a", "b"))),
-        supersede(step_id, draw(st.sampled_from(steps))),
-        on("retire", step_id, reason="not needed"),
-        on("activate", step_id),
+        contract(name, exitCondition=f"at {fresh}"),
+        supersede(name, steps[-1]),
+        supersede(name, steps[0]),
+        on("retire", name, reason="not needed"),
+        on("activate", name),
     ]
     return draw(st.sampled_from(choices))
 
