@@ -4,7 +4,7 @@
 | {"ask":"page","key":"…"}     |     the key of this run: one of our own processes asks
 
 A person at a terminal gets a page that may correct. Whoever is not surely a person gets one that
-looks on; another user, or a child of a connected agent, gets nothing (see `daemon/who.py` and its limits).
+looks on; another user, or a child of a connected agent, gets nothing (`daemon/who.py`, its limits).
 """
 
 from __future__ import annotations
