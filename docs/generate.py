@@ -1,7 +1,7 @@
 """Writes docs/protocol.md from the structs themselves; a test holds the page to them.
 
-    python docs/generate.py            write the page
-    python docs/generate.py --check    exit 1 if the page is not what would be written
+python docs/generate.py            write the page
+python docs/generate.py --check    exit 1 if the page is not what would be written
 """
 
 from __future__ import annotations
