@@ -13,6 +13,7 @@ from ..daemon.redact.patches import SecretId, clean
 from ..reducer.vocabulary.answer import CODES, Fault, Rejected
 from ..reducer.vocabulary.codec import encode
 from ..reducer.vocabulary.observation import AnyObservation, LiveNote, Patched
+from ..reducer.vocabulary.people import Constraint, ReceiptStage
 from . import wire
 from .outbox import Outbox
 from .privacy import Privacy
@@ -63,10 +64,20 @@ class Declaring:
 
     def receipt(self, bound: Bound, frame: wire.Receipt) -> None:
         """A constraint stood in a model request: kept until the reconciler has it."""
+        self._put_receipt(bound, ReceiptStage.IN_TURN, frame.correction_id, frame.at)
+
+    def handed_over(self, bound: Bound, constraints: Iterable[Constraint], at: int) -> None:
+        """These were written to the agent's socket just now; told once for each."""
+        for constraint in constraints:
+            if constraint.correction_id not in bound.session.handed_over:
+                bound.session.handed_over.add(constraint.correction_id)
+                self._put_receipt(bound, ReceiptStage.SENT, constraint.correction_id, at)
+
+    def _put_receipt(self, bound: Bound, stage: ReceiptStage, correction_id: str, at: int) -> None:
         session_id = bound.session.session_id
         after = self._spool.last_position(session_id)
-        note = LiveNote(session_id, "receipt", frame.at, after, ref=frame.correction_id)
-        call_id = f"receipt:{frame.correction_id}"
+        note = LiveNote(session_id, "receipt", at, after, name=stage.value, ref=correction_id)
+        call_id = f"{stage.value}:{correction_id}"
         self._outbox.put(
             Errand(session_id, bound.hello.instance, "receipt", call_id, after, encode(note))
         )

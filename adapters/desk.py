@@ -159,6 +159,7 @@ class Desk:
                 self._welcome(bound)
             elif before is None or before.constraints != standing.constraints:
                 self.server.send(bound.agent, wire.Constraints(standing.constraints))
+                self.declaring.handed_over(bound, standing.constraints, _now_ms())
             if standing.anchor and session.primary == bound.hello.instance:
                 self._anchor(bound, standing.anchor)
         self.turn_done()
@@ -251,6 +252,7 @@ class Desk:
                 reason=None if first else "second instance",
             ),
         )
+        self.declaring.handed_over(bound, standing.constraints if standing else (), _now_ms())
         self.outbox.redeliver(bound.hello.instance)
 
     def _begin(self, bound: Bound) -> None:

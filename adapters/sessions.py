@@ -73,6 +73,7 @@ class Session:
         self.caught_up_s = 0.0  # when, so that a bad peer cannot make us read a file all day
         self.standing: Standing | None = None
         self.durations: dict[str, int] = {}
+        self.handed_over: set[str] = set()  # corrections that were written to an agent's socket
 
     @property
     def revision(self) -> int:

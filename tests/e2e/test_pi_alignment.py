@@ -90,6 +90,18 @@ def newest(daemon: OwnDaemon) -> Session | None:
         reader.close()
 
 
+def await_receipt(daemon: OwnDaemon, stage: ReceiptStage) -> None:
+    until = time.monotonic() + COMMIT_S
+    while True:
+        session = newest(daemon)
+        assert session is not None
+        (record,) = session.corrections.values()
+        if any(receipt.stage is stage for receipt in record.receipts):
+            return
+        assert time.monotonic() < until, f"never {stage}"
+        time.sleep(0.02)
+
+
 def test_drift_is_flagged_at_the_exact_episode(
     pi: Pi, home: Home, repo: Path, daemon: OwnDaemon
 ) -> None:
@@ -115,8 +127,8 @@ def test_drift_is_flagged_at_the_exact_episode(
 def test_a_correction_is_obeyed_or_violated(
     pi: Pi, home: Home, repo: Path, daemon: OwnDaemon, listens: bool
 ) -> None:
-    """The denial diverges the path at once, stands in a following request, and is receipted by
-    what the agent does next."""
+    """The denial diverges the path at once, stands in the very next request, and is receipted by
+    what the agent does then."""
     shown: list[str] = []
     words = "Not this step: look at the client first"
 
@@ -125,13 +137,13 @@ def test_a_correction_is_obeyed_or_violated(
         session = newest(daemon)
         assert session is not None
         assert (verdict(session).status, verdict(session).clause) == ("diverged", 1), shown
+        # Not answered before the person's words were handed over: the next request must hold them.
+        await_receipt(daemon, ReceiptStage.SENT)
         return {"calls": [call(2, "bash", command="true")]}
 
     def arrives(messages: list[dict[str, Any]]) -> dict[str, Any]:
-        there = words in "\n".join(text_of(messages))
-        if there:
-            return act
-        return {"again": True, "calls": [call(10 + len(messages), "bash", command="sleep 0.05")]}
+        assert words in "\n".join(text_of(messages)), "the very next request"
+        return act
 
     act = {"calls": [call(3, TOOL, ops=LEAVE)]} if listens else reads(500)
     turns = [
@@ -144,7 +156,7 @@ def test_a_correction_is_obeyed_or_violated(
     session = work(pi, home, repo, daemon, turns)
     (record,) = session.corrections.values()
     stages = [receipt.stage for receipt in record.receipts]
-    assert ReceiptStage.IN_TURN in stages, shown
+    assert stages[:2] == [ReceiptStage.SENT, ReceiptStage.IN_TURN], shown
     if listens:
         assert stages[-2:] == [ReceiptStage.ACKNOWLEDGED, ReceiptStage.OBEYED]
         assert verdict(session).status is AlignmentStatus.ALIGNED

@@ -151,6 +151,13 @@ def test_corrections_reach_a_connected_agent(world: Any) -> None:
         world.reconciler.publish(world.sid, "human.corrected")
         items = agent.until("constraints")["items"]
         assert [c["correctionId"] for c in items] == ["k1", "k2"]
+        world.reconciler.until(lambda: len(receipts(world, "sent")) == 2)
+    assert receipts(world, "sent") == ["k1", "k2"]  # each told once, when it was handed over
+
+
+def receipts(world: Any, stage: str) -> list[str]:
+    mine = (n.note for n in world.reconciler.notes if n.note.session_id == world.sid)
+    return [note.ref for note in mine if (note.what, note.name) == ("receipt", stage)]
 
 
 def test_receipts_are_passed_on(world: Any) -> None:
@@ -159,11 +166,7 @@ def test_receipts_are_passed_on(world: Any) -> None:
         agent.hello()
         agent.obs("receipt", 5000, correctionId="k1")
         agent.acked()
-        world.reconciler.until(
-            lambda: any(n.note.what == "receipt" for n in world.reconciler.notes)
-        )
-    note = next(n.note for n in world.reconciler.notes if n.note.what == "receipt")
-    assert (note.ref, note.after) == ("k1", 1)
+        world.reconciler.until(lambda: receipts(world, "in_turn") == ["k1"])
 
 
 def test_live_notes(world: Any) -> None:
