@@ -3,6 +3,7 @@
 const MARGIN = 40;
 const SCALE = { least: 0.15, most: 2.2, follow: 1 };
 const TOKEN_AT = 0.4; // of the width, so that more of the way ahead is seen than behind
+const BEYOND = 220; // drawn past the edges, so that moving shows no holes
 const TOP = 26; // the names of the bands stand here
 const FOOT = 32; // and the buttons there
 
@@ -59,6 +60,12 @@ export class Camera {
     if (Math.abs(dx) > across) this.x = x - Math.sign(dx) * across;
     if (Math.abs(dy) > down) this.y = y - Math.sign(dy) * down;
     this.apply();
+  }
+
+  /** Whether something that reaches from x1 to x2 and y1 to y2 (world units) is on the screen. */
+  sees(x1, x2, y1, y2, beyond = BEYOND) {
+    const [across, down] = [this.width / 2 / this.k + beyond, this.height / 2 / this.k + beyond];
+    return x1 <= this.x + across && x2 >= this.x - across && y1 <= this.y + down && y2 >= this.y - down;
   }
 
   apply() {

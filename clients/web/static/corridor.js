@@ -1,8 +1,8 @@
 // The corridor: places, steps and arcs where they were born, never moved. What moves is the camera,
 // which follows the token, and the borders of near, mid and far, which only say how much is drawn.
 //
-// Nodes are drawn again only if their object changed (see merge.js), so a long session costs what
-// changes and not what is there.
+// Only what the camera sees is drawn, and again only if its object changed (see merge.js): a long
+// session costs what changes on the screen and not what is there.
 
 import { s, h, fill, assign, $ } from "./dom.js";
 import { frame, select, state } from "./store.js";
@@ -17,6 +17,7 @@ export class Corridor {
   constructor() {
     this.nodes = new Map(); // id → {group, drawn, here}
     this.arcs = new Map();
+    this.spans = new Map(); // arc id → the stretch of the map it needs; nodes never move
     this.scene = null;
     this.cursor = null; // the one node that Tab reaches
     this.layers = Object.fromEntries(["zones", "arcs", "labels", "nodes", "tokens"].map((name) => [name, s(`g.${name}`)]));
@@ -24,7 +25,7 @@ export class Corridor {
     this.borders = s("g.borders", { "aria-hidden": "true" });
     this.layers.labels.setAttribute("aria-hidden", "true");
     this.svg = s("svg.corridor", { role: "group" }, arrows(), this.world, this.borders);
-    this.camera = new Camera(this.svg, this.world, () => this.drawBorders());
+    this.camera = new Camera(this.svg, this.world, () => this.moved());
     this.svg.addEventListener("keydown", (event) => this.key(event));
     this.tools = h("div.tools");
     this.empty = h("p.empty");
@@ -39,12 +40,33 @@ export class Corridor {
     const moved = anew || this.scene?.tokens !== scene.tokens;
     this.scene = scene;
     this.words();
+    this.zones = zones(scene);
+    fill(this.layers.zones, ...this.zones.map(zone));
+    if (!this.node(this.cursor)) this.cursor = this.node(this.tokenAt()) ? this.tokenAt() : Object.keys(scene.places)[0];
+    this.due ||= -1; // drawn below anyhow
+    this.camera.look(bounds(scene), this.tokenSpot(), moved);
+    if (this.due === -1) this.due = 0;
+    this.drawSeen();
+  }
+
+  node(id) {
+    return this.scene.steps[id] ?? this.scene.places[id];
+  }
+
+  /** The camera stands elsewhere: other things come into sight. */
+  moved() {
+    this.drawBorders();
+    if (!this.scene || this.due) return;
+    this.due = requestAnimationFrame(() => {
+      this.due = 0;
+      this.drawSeen();
+    });
+  }
+
+  drawSeen() {
     this.drawNodes();
     this.drawArcs();
     this.drawTokens();
-    this.zones = zones(scene);
-    fill(this.layers.zones, ...this.zones.map(zone));
-    this.camera.look(bounds(scene), this.tokenSpot(), moved);
     this.mark();
   }
 
@@ -57,6 +79,7 @@ export class Corridor {
     if (anew) {
       this.nodes.clear();
       this.arcs.clear();
+      this.spans.clear();
       this.cursor = null;
     } else for (const known of this.nodes.values()) known.drawn = null;
     this.session = state.sessionId;
@@ -83,7 +106,12 @@ export class Corridor {
 
   drawNodes() {
     const tokens = new Set(Object.values(this.scene.tokens).map((one) => one.at));
-    const wanted = { ...this.scene.places, ...this.scene.steps };
+    const all = [...Object.entries(this.scene.places), ...Object.entries(this.scene.steps)];
+    const seen = ([id, one]) => {
+      const [x, y] = at(one);
+      return id === this.cursor || this.camera.sees(x, x, y, y);
+    };
+    const wanted = Object.fromEntries(all.filter(seen));
     drop(this.nodes, wanted);
     for (const [id, one] of Object.entries(wanted)) {
       const here = tokens.has(id);
@@ -99,7 +127,7 @@ export class Corridor {
       const words = known?.words ?? this.layers.labels.appendChild(s("g"));
       assign(words, { class: classes(one).replace("node", "words"), transform: `translate(${x} ${y})` });
       words.replaceChildren(...parts.filter(says));
-      this.nodes.set(id, { group, words, drawn: one, here });
+      this.nodes.set(id, { group, words, drawn: one, here, marks: known?.marks });
     }
   }
 
@@ -111,12 +139,15 @@ export class Corridor {
   }
 
   drawArcs() {
-    const { arcs, steps, places } = this.scene;
-    drop(this.arcs, arcs);
-    for (const [id, arc] of Object.entries(arcs)) {
-      const ends = [arc.source, arc.target].map((end) => steps[end] ?? places[end]);
-      const step = ends.find((end) => end && isStep(end));
-      if (!step || !ends[0] || !ends[1]) continue;
+    const wanted = {};
+    for (const [id, arc] of Object.entries(this.scene.arcs)) {
+      const span = this.spans.get(id) ?? this.span(id, arc);
+      if (span && this.camera.sees(...span)) wanted[id] = [this.node(arc.source), this.node(arc.target)];
+    }
+    drop(this.arcs, wanted);
+    for (const [id, ends] of Object.entries(wanted)) {
+      const arc = this.scene.arcs[id];
+      const step = ends.find(isStep);
       const style = isDead(step) ? " is-dead" : ["completed", "active"].includes(step.state) && arc.kind !== "failure" ? " is-done" : "";
       const known = this.arcs.get(id);
       if (known?.style === style) continue;
@@ -125,6 +156,16 @@ export class Corridor {
       assign(path, { class: `arc is-${arc.kind}${style}`, d: arcPath(ends[0], ends[1]), "marker-end": arrow ? `url(#arrow-${arrow})` : null });
       this.arcs.set(id, { group: path, style });
     }
+  }
+
+  span(id, arc) {
+    const ends = [this.node(arc.source), this.node(arc.target)];
+    if (!ends[0] || !ends[1]) return null;
+    const [[x1, y1], [x2, y2]] = ends.map(at);
+    // A lane more: arcs that lead back run below what they pass.
+    const span = [Math.min(x1, x2), Math.max(x1, x2), Math.min(y1, y2), Math.max(y1, y2) + LANE];
+    this.spans.set(id, span);
+    return span;
   }
 
   drawTokens() {
@@ -151,7 +192,7 @@ export class Corridor {
   }
 
   tokenSpot() {
-    const one = this.nodes.get(this.tokenAt())?.drawn;
+    const one = this.node(this.tokenAt());
     return one ? at(one) : [0, 0];
   }
 
@@ -162,17 +203,19 @@ export class Corridor {
   // --- keys and pointer ---------------------------------------------------------------------------
 
   mark() {
-    if (!this.nodes.has(this.cursor)) this.cursor = this.nodes.has(this.tokenAt()) ? this.tokenAt() : [...this.nodes.keys()][0];
-    for (const [id, { group }] of this.nodes) {
-      const open = state.drawer === "node" && id === state.selected;
-      assign(group, { tabindex: id === this.cursor ? 0 : -1, "aria-pressed": String(open) });
+    for (const [id, known] of this.nodes) {
+      const marks = `${id === this.cursor ? 0 : -1} ${state.drawer === "node" && id === state.selected}`;
+      if (known.marks === marks) continue;
+      known.marks = marks;
+      const [tabindex, pressed] = marks.split(" ");
+      assign(known.group, { tabindex, "aria-pressed": pressed });
     }
   }
 
   point(id) {
     this.cursor = id;
     this.mark();
-    this.camera.reveal(at(this.nodes.get(id).drawn));
+    this.camera.reveal(at(this.node(id)));
   }
 
   pick(id) {
@@ -181,6 +224,9 @@ export class Corridor {
   }
 
   focus(id = this.cursor) {
+    if (!this.node(id)) return;
+    this.cursor = id;
+    if (!this.nodes.has(id)) this.drawSeen();
     this.nodes.get(id)?.group.focus({ preventScroll: true });
   }
 
@@ -197,9 +243,9 @@ export class Corridor {
 
   /** The closest node that way. */
   nearest([dx, dy]) {
-    const from = this.nodes.get(this.cursor).drawn;
+    const from = this.node(this.cursor);
     let best = [Infinity, this.cursor];
-    for (const [id, { drawn }] of this.nodes) {
+    for (const [id, drawn] of [...Object.entries(this.scene.places), ...Object.entries(this.scene.steps)]) {
       const [across, down] = [drawn.column - from.column, drawn.lane - from.lane];
       const ahead = dx ? across * dx : down * dy;
       const cost = ahead + 2.5 * Math.abs(dx ? down : across);

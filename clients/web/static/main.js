@@ -97,7 +97,9 @@ function draw() {
 }
 
 function words() {
-  document.documentElement.lang = state.language === "zh" ? "zh-CN" : "en";
+  const lang = state.language === "zh" ? "zh-CN" : "en";
+  // The whole page is styled anew whenever this is set, even to what it was.
+  if (document.documentElement.lang !== lang) document.documentElement.lang = lang;
   $("skip").textContent = t("skip");
   const language = $("language-button");
   language.textContent = t("language");
