@@ -287,3 +287,23 @@ def test_on_a_narrow_screen_all_is_there(see: Callable[..., Any], played: Demo) 
     seen.page.get_by_text(NOW_AT_END).first.wait_for()
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
     seen.shot("narrow")
+
+
+def test_a_page_left_open_does_not_grow(see: Callable[..., Any], demo: Demo) -> None:
+    """Hundreds of changes later the page holds as many elements as before."""
+    world = demo
+    shown = world.session_id
+    world.open("a long day", session="day")
+    try:
+        seen = see(world)
+        seen.page.get_by_text("a long day").first.wait_for()
+        count = "document.querySelectorAll('*').length"
+        world.prompt("0 of the day")
+        seen.page.get_by_text("0 of the day").first.wait_for()
+        before = seen.page.evaluate(count)
+        for n in range(1, 301):
+            world.prompt(f"{n} of the day")
+        seen.page.get_by_text("300 of the day").first.wait_for()
+        assert seen.page.evaluate(count) <= before + 5
+    finally:
+        world.session_id = shown
