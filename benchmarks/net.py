@@ -1,22 +1,17 @@
-"""The net's figures beside its peers', interleaved in one run, medians of rounds, as ratios.
+"""The net's figures beside its peers'. Goals are ratios.
 
-    firing rule      one validated firing (reserve, complete): SNAKES modes + fire, and pm4py's
-                     semantics.execute, on the same ring; whole patches are told apart
-    replay           SQLite read + strict decode + fold, checked: the net alone, and a whole
-                     session; eventsourcing's repository.get on the same events
-    cost per patch   a patch of five ops on nets of 10 to 5,000 nodes
+    firing rule      one validated firing (reserve, complete) on a ring: >= 5 x SNAKES modes + fire,
+                     >= 1 x pm4py's semantics.execute; whole patches are told apart
+    replay           SQLite read + strict decode + fold, checked, of the net alone (>= 4 x) and of
+                     a whole session; eventsourcing's repository.get on the same events
+    cost per patch   a patch of five ops on nets of 10 to 5,000 nodes: flat
 
-Run: `python benchmarks/net.py`. pm4py and SNAKES live in `.venv-oracle` (`make oracle` sets it
-up); without it they are left out, and said so. Absolute figures are of the machine; ratios are
-what is promised.
+pm4py and SNAKES live in `.venv-oracle` (`make oracle` sets it up); without it they are left out.
 """
 
 from __future__ import annotations
 
-import gc
-import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -44,12 +39,14 @@ from wayfinder.reducer.vocabulary.terms import (
     TransitionType,
 )
 
+from .result import Result, beside, interleaved, median, spread
+
 ROOT = Path(__file__).resolve().parents[1]
 ORACLE_PYTHON = ROOT / ".venv-oracle" / "bin" / "python"
-ROUNDS = 7
 FIRINGS = 20_000
 PATCHES = 400
 LOG_PATCHES = 1500
+SIZES = (10, 100, 1000, 5000)
 SESSION_ID = "pi-bench"
 AGENT = op_.Actor(ActorType.AGENT)
 STARTED = ev.SessionStarted(SessionInfo(SESSION_ID, "pi"), 1, "pl_start", "tok_main")
@@ -330,66 +327,69 @@ def their_replay(folder: Path, patches: int) -> tuple[Round, int]:
 # --- the run ----------------------------------------------------------------------------------
 
 
-def interleaved(rounds: dict[str, Round]) -> dict[str, float]:
-    """Medians; every round runs each of them once, so that a slow moment is everybody's."""
-    seen: dict[str, list[float]] = {name: [] for name in rounds}
-    for _ in range(ROUNDS):
-        for name, run in rounds.items():
-            gc.collect()
-            seen[name].append(run())
-    return {name: statistics.median(values) for name, values in seen.items()}
-
-
-def told(name: str, value: float, unit: str, goal: str = "") -> None:
-    print(f"  {name:<44}{value:>12,.2f} {unit:<12}{goal}")
-
-
-def firing() -> None:
-    print(f"firing, {FIRINGS} per round, median of {ROUNDS} rounds")
+def firing() -> list[Result]:
     rounds = {"rule": firing_rule(), "patches": firing_patches()}
     if ORACLE_PYTHON.exists():
         rounds |= {"snakes": peer("snakes"), "pm4py": peer("pm4py")}
     spent = interleaved(rounds)
-    for name, seconds in spent.items():
-        told(name, FIRINGS / seconds, "firings/s")
-    if "snakes" not in spent:
-        print("  SNAKES and pm4py left out: no .venv-oracle (make oracle sets it up)")
-        return
-    told("rule : SNAKES modes + fire", spent["snakes"] / spent["rule"], "times", "goal >= 5")
-    told("rule : pm4py semantics.execute", spent["pm4py"] / spent["rule"], "times", "goal >= 1")
+    rate = {name: FIRINGS / median(values) for name, values in spent.items()}
+    steady = spread(spent["rule"])
+    unit = "firings/s"
+    name = "one validated firing"
+    results = [
+        beside(name, unit, rate["rule"], told, rate[other], steady)
+        for other, told in (("snakes", "SNAKES modes + fire"), ("pm4py", "pm4py semantics.execute"))
+        if other in rate
+    ]
+    if not results:
+        results = [Result(f"{name} (peers: make oracle)", unit, rate["rule"], spread=steady)]
+    whole = "one firing as a whole patch, decided and digested"
+    return [*results, Result(whole, unit, rate["patches"], spread=spread(spent["patches"]))]
 
 
-def replaying() -> None:
+def replaying() -> list[Result]:
     with tempfile.TemporaryDirectory(prefix="wayfinder-bench-") as folder:
         path, events = our_log(Path(folder), LOG_PATCHES)
         theirs, their_events = their_replay(Path(folder), LOG_PATCHES)
         assert their_events == events
-        print(f"replay of {events} events from SQLite, median of {ROUNDS} rounds")
-        rounds = {
-            "net": net_replay(path),
-            "session": our_replay(path, False),
-            "session --verify": our_replay(path, True),
-            "eventsourcing": theirs,
-        }
-        spent = interleaved(rounds)
-    for name, seconds in spent.items():
-        told(name, events / seconds, "events/s")
-    for name in ("net", "session", "session --verify"):
-        goal = "goal >= 4" if name == "net" else ""
-        told(f"{name} : eventsourcing", spent["eventsourcing"] / spent[name], "times", goal)
+        spent = interleaved(
+            {
+                "the net": net_replay(path),
+                "a whole session": our_replay(path, False),
+                "a whole session, verified": our_replay(path, True),
+                "eventsourcing": theirs,
+            }
+        )
+    peer_rate = events / median(spent.pop("eventsourcing"))
+    return [
+        beside(
+            f"replay of {name} from SQLite",
+            "events/s",
+            events / median(values),
+            "eventsourcing repository.get",
+            peer_rate,
+            spread(values),
+        )
+        for name, values in spent.items()
+    ]
 
 
-def costs() -> None:
-    print(f"deciding on a patch of 5 ops, {PATCHES} per round, median of {ROUNDS} rounds")
-    sizes = (10, 100, 1000, 5000)
-    spent = interleaved({str(nodes): patch_cost(nodes) for nodes in sizes})
-    for nodes in sizes:
-        told(f"{nodes} nodes", spent[str(nodes)] / PATCHES * 1e6, "µs")
-    told("5,000 nodes : 10 nodes", spent["5000"] / spent["10"], "times", "goal: flat")
+def costs() -> list[Result]:
+    spent = interleaved({str(nodes): patch_cost(nodes) for nodes in SIZES})
+    cost = {name: median(values) / PATCHES * 1e6 for name, values in spent.items()}
+    smallest = str(SIZES[0])
+    return [
+        beside(
+            f"deciding on a patch of 5 ops, {nodes:,} nodes",
+            "µs",
+            cost[str(nodes)],
+            f"{smallest} nodes",
+            cost[smallest],
+            spread(spent[str(nodes)]),
+        )
+        for nodes in SIZES[1:]
+    ]
 
 
-if __name__ == "__main__":
-    wanted = sys.argv[1:] or ["firing", "replaying", "costs"]
-    for part in (firing, replaying, costs):
-        if part.__name__ in wanted:
-            part()
+def run() -> list[Result]:
+    return [*firing(), *replaying(), *costs()]
