@@ -9,6 +9,7 @@ import { frame, select, state } from "./store.js";
 import { COLUMN, LANE, arcPath, at, drawNode, isDead, isStep, spoken } from "./shapes.js";
 import { Camera } from "./camera.js";
 import { zones } from "./bands.js";
+import { unfolded } from "./folding.js";
 import { t } from "./words.js";
 
 const ARROWS = { flow: "plain", success: "plain", failure: "warn", read: null };
@@ -20,7 +21,7 @@ export class Corridor {
     this.spans = new Map(); // arc id → the stretch of the map it needs; nodes never move
     this.scene = null;
     this.cursor = null; // the one node that Tab reaches
-    this.layers = Object.fromEntries(["zones", "arcs", "labels", "nodes", "tokens"].map((name) => [name, s(`g.${name}`)]));
+    this.layers = Object.fromEntries(["zones", "arcs", "nodes", "labels", "tokens"].map((name) => [name, s(`g.${name}`)]));
     this.world = s("g.world", Object.values(this.layers));
     this.borders = s("g.borders", { "aria-hidden": "true" });
     this.layers.labels.setAttribute("aria-hidden", "true");
@@ -33,11 +34,13 @@ export class Corridor {
   }
 
   draw() {
-    const scene = frame()?.view?.scene;
-    if (!scene) return;
+    const whole = frame()?.view?.scene;
+    if (!whole) return;
+    const scene = unfolded(whole);
     const anew = this.session !== state.sessionId;
     if (anew || this.language !== state.language) this.forget(anew);
-    const moved = anew || this.scene?.tokens !== scene.tokens;
+    const moved = anew || this.tokens !== whole.tokens;
+    this.tokens = whole.tokens;
     this.scene = scene;
     this.words();
     this.zones = zones(scene);

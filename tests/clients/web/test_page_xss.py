@@ -132,6 +132,8 @@ def test_what_a_session_says_stays_text(world: PageWorld, see: Callable[..., Any
     assert len(set(PAYLOADS)) == 60
     seen = see(world)
     page = seen.page
+    page.locator("#path .node").first.wait_for()
+    seen.press("w")  # the whole path: only what the camera sees is drawn
     page.locator('[data-key="tr_59"]').wait_for()
     page.evaluate("""async () => {
       for (const node of document.querySelectorAll('#path .node')) {

@@ -6,6 +6,7 @@ import json
 import socket
 from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -158,6 +159,7 @@ class FakeChannel(Channel):
 def test_a_slow_page_gets_the_frame_instead_of_its_backlog() -> None:
     """What piles up beyond the bound is thrown away for one whole frame: nothing grows."""
     import asyncio
+    from concurrent.futures import ThreadPoolExecutor
 
     async def story() -> None:
         page, channel = Page(), FakeChannel()
@@ -168,4 +170,6 @@ def test_a_slow_page_gets_the_frame_instead_of_its_backlog() -> None:
         batch = await anext(page.batches())
         assert b'"whole":true' in batch
 
-    asyncio.run(story())
+    # In a thread of its own: another test's browser may have a loop in this one.
+    with ThreadPoolExecutor(1) as own:
+        own.submit(asyncio.run, story()).result()
