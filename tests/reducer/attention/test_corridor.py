@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from story import Story, goal, step
 
@@ -10,7 +10,7 @@ from wayfinder.reducer.session.corridor import Spot
 from wayfinder.reducer.session.fold import replay
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.integers(0, 12), st.booleans(), st.booleans()), max_size=24))
 def test_no_patch_moves_a_node(growth: list[tuple[int, bool, bool]]) -> None:
     """Growing a net in any shape leaves every node that stood where it stands."""
