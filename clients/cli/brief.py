@@ -15,6 +15,9 @@ from ...reducer.attention.watch import Outside
 from ..terminal.brief import brief as as_text
 from .reading import choose, reading, refold
 
+# One person, one watermark: what the page marks as seen, the brief knows as seen.
+VIEWER = "page"
+
 
 @click.command()
 @click.argument("session", required=False)
@@ -30,7 +33,7 @@ def brief(session: str | None, to_seq: int | None, language: Language, as_json: 
         row = choose(reader, session)
         folded = refold(reader, row, to_seq)
         outside = waiting(reader, row)
-    view = view_of(folded, viewer="cli", language=language, outside=outside)
+    view = view_of(folded, viewer=VIEWER, language=language, outside=outside)
     if as_json:
         click.echo(msgspec.json.encode(view))
     else:
