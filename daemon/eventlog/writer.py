@@ -19,7 +19,7 @@ import apsw
 from msgspec import Struct
 
 from ...reducer.vocabulary.codec import encode
-from ...reducer.vocabulary.event import Envelope
+from ...reducer.vocabulary.event import LOOKED, Envelope
 from ..lock import Held, Lock
 from . import schema
 from .connection import LogUnavailable, forbid_structure, open_writer
@@ -93,9 +93,9 @@ class Writer:
             rows,
         )
         self._db.execute(
-            "UPDATE sessions SET last_seq = ?, revision = ?, chain = ?, last_ts = ?"
-            " WHERE session_key = ?",
-            (head.order.seq, head.order.revision, head.order.chain, envelopes[-1].ts, head.key),
+            "UPDATE sessions SET last_seq = ?, revision = ?, chain = ?,"
+            " last_ts = coalesce(?, last_ts) WHERE session_key = ?",
+            (head.order.seq, head.order.revision, head.order.chain, _acted(envelopes), head.key),
         )
         return bodies
 
@@ -227,3 +227,8 @@ class Writer:
         key, seq, revision, chain = found
         head = self._heads[session_id] = Head(key, Order(session_id, seq, revision, chain))
         return head
+
+
+def _acted(envelopes: Sequence[Envelope]) -> str | None:
+    """When the session itself last did something here: that a person looked is no activity."""
+    return next((e.ts for e in reversed(envelopes) if e.kind != LOOKED), None)

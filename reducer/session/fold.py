@@ -50,7 +50,8 @@ def fold(session: Session, envelope: ev.Envelope) -> None:
         raise FoldError(f"unknown kind {envelope.kind!r} at sessionSeq {envelope.session_seq}")
     payload = decode(bytes(envelope.payload), payload_type)
     session.seq = envelope.session_seq
-    session.last_ts = envelope.ts
+    if envelope.kind != ev.LOOKED:
+        session.last_ts = envelope.ts
     in_batch = envelope.graph_revision_after != envelope.graph_revision_before
     if in_batch or session.open_batch:
         _collect(session, envelope, payload)

@@ -73,6 +73,9 @@ class Provenance(Wire, frozen=True):
     raw_ref_hash: HmacRef | None = None
 
 
+LOOKED: Final = "view.focused"  # a person looked: no activity of the session itself
+
+
 class Envelope(Wire, frozen=True, omit_defaults=False):
     """One committed event. `payload` stays raw until its kind's struct is wanted."""
 
@@ -139,7 +142,7 @@ PAYLOADS: Final[dict[str, type[Payload]]] = {
     "constraint.receipted": ConstraintReceipted,
     "anchor.requested": AnchorRequested,
     "path.diverged": PathDiverged,
-    "view.focused": ViewFocused,
+    LOOKED: ViewFocused,
     "path.declared": PathDeclared,
     "human.corrected": HumanCorrected,
     "place.confirmed": PlaceConfirmed,

@@ -2,10 +2,11 @@
 // shown before it is sent, and what became of it after.
 
 import { h, fill, $ } from "./dom.js";
-import { state, view, node, activeStep } from "./store.js";
+import { state, view, node, activeStep, set } from "./store.js";
 import { post, Refused } from "./api.js";
 import { t, ago } from "./words.js";
 import { isDead, isStep } from "./shapes.js";
+import { isFolded, isOver, reopen } from "./folding.js";
 
 const STAGES = ["sent", "in_turn", "acknowledged", "obeyed"];
 const UNDERSTAND_AFTER_MS = 250;
@@ -146,15 +147,31 @@ export function pin(step) {
   return h("button.quiet", { type: "button", "data-key": "pin", "aria-pressed": String(Boolean(step.pinned)), onclick: toggle }, t(step.pinned ? "unpin" : "pin"));
 }
 
+/** The inside of a step that has one: hidden or shown, for this viewer. */
+export function fold(step) {
+  if (!step.shell) return null;
+  const folded = isFolded(step);
+  const toggle = () => {
+    if (isOver(step)) {
+      reopen(step, folded);
+      set({});
+      return;
+    }
+    const others = Object.values(view().scene.steps).filter((one) => one.folded && one.id !== step.id).map((one) => one.id);
+    void focused({ folded: folded ? others : [...others, step.id] });
+  };
+  return h("button.quiet", { type: "button", "data-key": "fold", "aria-expanded": String(!folded), onclick: toggle }, t(folded ? "unfold" : "fold"));
+}
+
 /** Tells what this viewer pins and has seen; what is not given stays as it is. */
-export async function focused({ pinned, seenUpTo }, more = {}) {
+export async function focused({ pinned, folded, seenUpTo }, more = {}) {
   if (!state.mayCorrect || !state.live) return;
   const now = state.live.view;
   const steps = Object.values(now.scene.steps);
   const body = {
     session: state.sessionId,
     pinned: pinned ?? steps.filter((one) => one.pinned).map((one) => one.id),
-    folded: steps.filter((one) => one.folded).map((one) => one.id),
+    folded: folded ?? steps.filter((one) => one.folded).map((one) => one.id),
     seenUpTo: seenUpTo ?? now.seq,
   };
   await post("/api/focus", body, more).catch(() => null);

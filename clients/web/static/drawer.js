@@ -6,7 +6,7 @@ import { state, node, frame, view, select, set } from "./store.js";
 import { t, ago, clock } from "./words.js";
 import { mark } from "./lines.js";
 import { isStep } from "./shapes.js";
-import { typedButtons, moveEpisode, pin } from "./correct.js";
+import { typedButtons, fold, moveEpisode, pin } from "./correct.js";
 import { overview } from "./overview.js";
 
 export function drawDrawer() {
@@ -43,7 +43,7 @@ function head(one, words, name) {
   return h("header.head",
     h("p.kind", words.filter(Boolean).join(" · ")),
     h("h2", { id: "drawer-title" }, name),
-    isStep(one) ? pin(one) : null,
+    isStep(one) ? [pin(one), fold(one)] : null,
     closer(),
   );
 }

@@ -18,7 +18,7 @@ import * as keep from "./keep.js";
 const REDRAW_AGES_MS = 10_000;
 const STAY_KNOWN_MS = 4 * 60_000; // a hidden tab says that it is still there
 let resume = { epoch: "", n: -1 };
-let back = true; // the next frame is the first after a return
+let back = true; // somebody has just come back, and is told what they missed
 let said = { now: null, asks: null };
 
 const corridor = new Corridor();
@@ -62,8 +62,10 @@ function listed(list) {
 
 function framed(frame) {
   set({ live: frame, link: "open" });
-  if (back) returned();
-  back = false;
+  if (!back) return;
+  // What was missed may come in several steps; the list, which comes first, says where they end.
+  returned();
+  back = frame.seq < (state.list[state.sessionId]?.lastSeq ?? 0);
 }
 
 function choose(sessionId) {

@@ -51,6 +51,7 @@ const WORDS = {
   moved: ["moved here by a person", "由人移到这里"],
   leads_in: ["Comes from", "来自"], leads_out: ["Opens", "打开"],
   says: ["Declared", "声明"], does: ["Observed", "观察"], resolves: ["Settled by", "化解于"],
+  fold: ["Hide what is inside", "收起内部"], unfold: ["Show what is inside", "展开内部"],
   pin: ["Pin", "固定"], unpin: ["Unpin", "取消固定"], close: ["Close", "关闭"],
   overview: ["Overview", "总览"], spine: ["Path so far", "走过的路径"], retired_list: ["Already tried", "已试过"], watches: ["To watch", "值得留意"],
   plan_list: ["The agent's own plan", "Agent 自己的计划"], receipts: ["What you said", "你说过的"], tensions: ["Tensions", "分歧"],
