@@ -46,7 +46,7 @@ _TEXTS: Final[dict[str, tuple[str, str]]] = {
     "ask_human": ("needs you: {intent}", "需要你：{intent}"),
     "gate_closed": ("gate closed: {label}", "关口未开：{label}"),
     "gate_blocked": ("gate blocked: {label}", "关口受阻：{label}"),
-    "proposals": ("{count} proposals wait for you", "{count} 个提议等你决定"),
+    "proposals": ("proposals waiting for you: {count}", "{count} 个提议等你决定"),
     "waiting_ui": ("the agent asks you something", "Agent 正在问你"),
     "unmet": ("not met yet: {label}", "尚未满足：{label}"),
     "uncertain": ("open question: {label}", "未解的问题：{label}"),

@@ -5,10 +5,11 @@
 // session costs what changes on the screen and not what is there.
 
 import { s, h, fill, assign, $ } from "./dom.js";
-import { frame, select, state } from "./store.js";
+import { frame, select, state, view } from "./store.js";
 import { COLUMN, LANE, arcPath, at, drawNode, isDead, isStep, spoken } from "./shapes.js";
 import { Camera } from "./camera.js";
 import { zones } from "./bands.js";
+import { observed } from "./drawer.js";
 import { unfolded } from "./folding.js";
 import { t } from "./words.js";
 
@@ -29,7 +30,7 @@ export class Corridor {
     this.camera = new Camera(this.svg, this.world, () => this.moved());
     this.svg.addEventListener("keydown", (event) => this.key(event));
     this.tools = h("div.tools");
-    this.empty = h("p.empty");
+    this.empty = h("div.empty");
     $("path").append(this.svg, this.tools, this.empty);
   }
 
@@ -96,8 +97,11 @@ export class Corridor {
     fill(this.tools,
       tool("follow", () => this.follow(), String(this.camera.following)),
       tool("whole", () => this.camera.whole()), tool("wider", () => this.camera.zoom(1 / 1.25)), tool("closer", () => this.camera.zoom(1.25)));
-    this.empty.textContent = t("nothing_drawn");
-    this.empty.hidden = Object.keys(this.scene.steps).length > 0;
+    const bare = Object.keys(this.scene.steps).length === 0;
+    this.empty.hidden = !bare;
+    this.svg.toggleAttribute("hidden", bare);
+    this.tools.hidden = bare;
+    fill(this.empty, ...(bare ? observed(view()) : []));
   }
 
   follow() {

@@ -9,6 +9,8 @@ import { isStep } from "./shapes.js";
 import { typedButtons, fold, moveEpisode, pin } from "./correct.js";
 import { overview } from "./overview.js";
 
+const OBSERVED_SHOWN = 8;
+
 export function drawDrawer() {
   const drawer = $("drawer");
   const wanted = state.drawer === "node" && node(state.selected) ? "node" : state.drawer === "overview" ? "overview" : null;
@@ -138,6 +140,20 @@ function work(episodes) {
       one.moved ? h("p.because", t("moved")) : null,
       moveEpisode(one),
     )));
+}
+
+/** What there is to show of a session without a path: its work, the newest first. */
+export function observed(shown) {
+  const episodes = Object.values(shown.episodes).reverse();
+  return [
+    h("p.unknown", t("nothing_drawn")),
+    episodes.length ? h("h3.label", t("episodes")) : null,
+    episodes.length ? h("ul.observed", episodes.slice(0, OBSERVED_SHOWN).map((one) =>
+      h("li", h(`span.result.is-${one.outcome === "ok" ? "pass" : "fail"}`, { "aria-hidden": "true" }, one.outcome === "ok" ? "✓" : "✕"),
+        h("strong", t(one.kind)), h("span", t(one.outcome)), h("span.because", t("calls", { n: one.calls })),
+        h("span.because", one.signatures?.length ? one.signatures.map(([sample, count]) => `${t("times", { n: count })} ${sample}`).join(" · ") : t("files", { r: one.filesRead ?? 0, c: one.filesChanged ?? 0 })),
+        h("time.because", ago(one.endedAt))))) : null,
+  ];
 }
 
 function fact(text) {

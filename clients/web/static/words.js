@@ -47,7 +47,7 @@ const WORDS = {
   inspect: ["reading", "阅读"], search: ["searching", "搜索"], edit: ["editing", "编辑"], test: ["testing", "测试"], build: ["building", "构建"],
   run: ["running commands", "运行命令"], instrument: ["instrumenting", "添加观测"], plan: ["planning", "规划"], ask: ["asking", "提问"],
   delegate: ["sub-agent", "子代理"], other: ["other", "其他"],
-  provenance: ["Where this comes from", "来源"], firings: ["started {n} times", "开始过 {n} 次"], by_agent: ["declared by {who}", "由 {who} 声明"],
+  provenance: ["Where this comes from", "来源"], firings: ["started ×{n}", "开始过 {n} 次"], by_agent: ["declared by {who}", "由 {who} 声明"],
   moved: ["moved here by a person", "由人移到这里"],
   leads_in: ["Comes from", "来自"], leads_out: ["Opens", "打开"],
   says: ["Declared", "声明"], does: ["Observed", "观察"], resolves: ["Settled by", "化解于"],

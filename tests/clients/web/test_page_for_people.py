@@ -48,6 +48,7 @@ CONTRACT: Op = {
 def test_observed_only_is_decent(worlds: PageWorld, see: Callable[..., Any]) -> None:
     """Without a declared path: the request as goal, NOW as observed, Unknown for the rest."""
     worlds.open("make the login work", session="observed")
+    worlds.episode("inspect", calls=4, filesRead=3)
     worlds.episode("test", "failed", calls=9)
     seen = see(worlds)
     seen.page.locator("#brief .goal").get_by_text("make the login work").wait_for()
@@ -58,6 +59,7 @@ def test_observed_only_is_decent(worlds: PageWorld, see: Callable[..., Any]) -> 
         assert "Unknown" in seen.page.locator(f".card.is-{name}").inner_text()
         assert seen.page.locator(f".card.is-{name} .mark.is-unknown").count() == 1
     seen.page.get_by_text("No path is declared yet").wait_for()
+    assert seen.page.locator(".observed li").count() == 2
     seen.shot("observed-only")
 
 
