@@ -7,6 +7,7 @@
     feeds      sessions followed once, told to every page that looks at them
     people     `human.sock`: what a person clicked
     past       moments of a session, and searching all of them
+    answers    reading requests, writing answers
     app        the routes
     static/    the page itself: plain ES modules, no build
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, cast
 
 import msgspec
 from starlette.applications import Starlette
@@ -37,24 +37,16 @@ from ...daemon.paths import Paths
 from ...reducer.vocabulary.payload import ViewFocused
 from ..human import DaemonAway
 from . import past
+from .answers import Wrong, acting, answered, body_of, converted, number, refused, wanted
 from .assets import load
 from .feeds import Feeds
-from .guard import BODY_BYTES_MAX, HEADERS, Guard, Refusal, bearer
+from .guard import HEADERS, Guard, Refusal, bearer
 from .people import People, correction, understood
-from .tickets import Grant, Tickets
+from .tickets import Tickets
 
 PAGE_VIEWER_ID: Final = "page"
 QUERY_CHARS_MAX: Final = 200
 LINE_CHARS_MAX: Final = 600
-T = TypeVar("T")
-
-
-class Wrong(Exception):
-    """A request that is not as it should be; answered with its refusal."""
-
-    def __init__(self, status: int, code: str, expected: str) -> None:
-        super().__init__(code)
-        self.refusal = Refusal(status, code, expected)
 
 
 class Site:
@@ -68,6 +60,7 @@ class Site:
         self.people = People(paths, key)
         self.assets = load()
         self.refused = 0
+        self.failed: Callable[[Exception], None] = lambda _: None
         self.heard_s = time.monotonic()  # when a page last asked for something
 
     def hear(self) -> None:
@@ -105,15 +98,17 @@ class Site:
     async def stream(self, request: Request) -> Response:
         query = request.query_params
         lines = self.feeds.stream(
-            query.get("session") or None,
+            wanted(request) if query.get("session") else None,
             query.get("epoch", ""),
-            number(query.get("n", "-1")),
+            number(request, "n", -1),
             {"t": "waiting", "items": await self.waiting()},
         )
         return StreamingResponse(lines, media_type="application/x-ndjson")
 
     async def view(self, request: Request) -> Response:
-        at_seq = number(request.query_params.get("at", ""))
+        at_seq = number(request, "at", 0)
+        if at_seq < 1:
+            raise Wrong(400, "malformed", "at: the number of an event")
         frame = await asyncio.to_thread(past.frame_at, self.paths, wanted(request), at_seq)
         if frame is None:
             raise Wrong(404, "session_unknown", "a session that exists")
@@ -188,53 +183,6 @@ class Site:
         return frame["view"]
 
 
-# --- reading requests, writing answers ----------------------------------------------------------
-
-
-async def body_of(request: Request) -> dict[str, Any]:
-    """The JSON object of a POST, bounded."""
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > BODY_BYTES_MAX:
-            raise Wrong(413, "too_large", f"at most {BODY_BYTES_MAX} bytes")
-    try:
-        return msgspec.json.decode(body, type=dict[str, Any])
-    except (msgspec.MsgspecError, RecursionError, ValueError) as error:
-        raise Wrong(400, "malformed", "one JSON object") from error
-
-
-async def acting(request: Request) -> dict[str, Any]:
-    grant: Grant = request.scope["wayfinder.grant"]
-    if not grant.may_correct:
-        raise Wrong(403, "looks_on", f"a page opened by a person at a terminal ({grant.because})")
-    return await body_of(request)
-
-
-def converted(value: dict[str, Any], wanted_type: type[T]) -> T:
-    try:
-        return msgspec.convert(value, wanted_type)
-    except msgspec.ValidationError as error:
-        raise Wrong(400, "malformed", str(error)[:200]) from error
-
-
-def wanted(request: Request) -> str:
-    return request.query_params.get("session", "")[:160]
-
-
-def number(text: str) -> int:
-    return int(text) if text.lstrip("-").isdecimal() and len(text) < 17 else -1
-
-
-def answered(value: object, status: int = 200) -> Response:
-    return Response(msgspec.json.encode(value), status, media_type="application/json")
-
-
-def refused(refusal: Refusal) -> Response:
-    said = {"code": refusal.code, "expected": refusal.expected}
-    return answered(said, refusal.status)
-
-
 # --- the application ----------------------------------------------------------------------------
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -251,6 +199,9 @@ def application(site: Site) -> ASGIApp:
                 return refused(Refusal(503, "daemon_away", str(away)))
             except ClientDisconnect:
                 return Response(status_code=499)
+            except Exception as error:
+                site.failed(error)
+                return refused(Refusal(500, "failed", "the daemon's log tells why"))
 
         return endpoint
 

@@ -28,6 +28,7 @@ class Service:
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=64)
         port = self._socket.getsockname()[1]
         self._site = Site(child.paths, child.key, port)
+        self._site.failed = lambda error: child.log.error("request_failed", error)
         self._door = door.Door(child.key, f"http://127.0.0.1:{port}", self._site.tickets)
         self._listener = listen(child.paths, door.FILE)
         self._path = child.paths.socket(door.FILE)

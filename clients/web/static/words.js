@@ -19,7 +19,7 @@ const WORDS = {
   pending: ["pending", "待定"],
   path: ["The path", "路径"], travelled: ["Travelled", "走过"], near: ["Near", "近"], mid: ["Mid", "中"], far: ["Far", "远"],
   path_help: ["Arrow keys move along the path, Enter opens the evidence", "方向键沿路径移动，回车打开证据"],
-  nothing_drawn: ["No path is declared yet. What is observed stands above.", "还没有声明路径。观察到的在上方。"],
+  nothing_drawn: ["No path is declared. This is what was observed.", "没有声明路径。以下是观察到的。"],
   follow: ["Follow the token", "跟随令牌"], whole: ["Whole path", "整条路径"], closer: ["Closer", "放大"], wider: ["Wider", "缩小"],
   idle: ["not started", "未开始"], active: ["active", "进行中"], completed: ["completed", "已完成"],
   failed: ["failed", "失败"], retired: ["retired", "已作废"], superseded: ["superseded", "已取代"],

@@ -58,7 +58,7 @@ def test_observed_only_is_decent(worlds: PageWorld, see: Callable[..., Any]) -> 
     for name in ("why", "next"):
         assert "Unknown" in seen.page.locator(f".card.is-{name}").inner_text()
         assert seen.page.locator(f".card.is-{name} .mark.is-unknown").count() == 1
-    seen.page.get_by_text("No path is declared yet").wait_for()
+    seen.page.get_by_text("No path is declared").wait_for()
     assert seen.page.locator(".observed li").count() == 2
     seen.shot("observed-only")
 

@@ -159,7 +159,6 @@ class FakeChannel(Channel):
 def test_a_slow_page_gets_the_frame_instead_of_its_backlog() -> None:
     """What piles up beyond the bound is thrown away for one whole frame: nothing grows."""
     import asyncio
-    from concurrent.futures import ThreadPoolExecutor
 
     async def story() -> None:
         page, channel = Page(), FakeChannel()
