@@ -40,13 +40,17 @@ class PageWorld:
         self.folder = folder or Path(tempfile.mkdtemp(prefix="wf-"))
         self.paths = Paths(self.folder / "run", self.folder / "state", self.folder / "config")
         prepare(self.paths)
-        self.processes = {name: Process(name, self.paths) for name in modules}
+        self.processes: dict[str, Process] = {}
+        self.start(*modules)
         self._bus = Bus(self.paths, name="adapter", key=KEY)
         self._callers = {file: self._bus.caller(file) for file in ("patch.ipc", "stream.ipc")}
         self._requests = 0
         self.position = 0
         self.session_id = ""
         self.token = ""
+
+    def start(self, *modules: str) -> None:
+        self.processes |= {name: Process(name, self.paths) for name in modules}
 
     def close(self) -> None:
         self._bus.close()
