@@ -34,9 +34,9 @@ def main() -> None:
         for result in run():
             results.append(result)
             print(line(result), flush=True)
-    if not sys.argv[1:]:
-        body = msgspec.json.format(msgspec.json.encode(results), indent=2)
-        (FOLDER / "results.json").write_bytes(body + b"\n")
+        if not sys.argv[1:]:  # after each module: a run that is cut short leaves its figures
+            body = msgspec.json.format(msgspec.json.encode(results), indent=2)
+            (FOLDER / "results.json").write_bytes(body + b"\n")
 
 
 def line(result: Result) -> str:
