@@ -40,6 +40,8 @@ oracle: .venv/dev ## nets against pm4py and SNAKES, in an environment of their o
 observer-real: .venv/dev ## the observer with a real model on the CPU
 	$(BIN)/python tests/observer/real_model.py
 
+# Why --no-deps: a lock is complete. Left to resolve, pip looks at releases newer than the lock for
+# a requirement with extras, and stops at their missing hashes.
 lock: ## write the exact versions anew
 	$(BIN)/uv pip compile -q pyproject.toml --group build --generate-hashes --no-emit-index-url \
 	    --no-header --universal --python-version 3.11 -o locks/product.txt
@@ -54,13 +56,13 @@ lock: ## write the exact versions anew
 	@$(PYTHON) -m venv .venv
 
 .venv/product: .venv/bin/python locks/product.txt pyproject.toml
-	@$(PIP) install --require-hashes -r locks/product.txt
+	@$(PIP) install --no-deps --require-hashes -r locks/product.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 .venv/dev: .venv/product locks/dev.txt
 	@echo "setting up the tests' environment (once)"
-	@$(PIP) install --require-hashes -r locks/dev.txt
+	@$(PIP) install --no-deps --require-hashes -r locks/dev.txt
 	@touch $@
 
 # Type checkers must see the root as the package `wayfinder`.
