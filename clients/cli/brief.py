@@ -8,10 +8,9 @@ from datetime import datetime
 import click
 import msgspec
 
-from ...daemon.eventlog.reader import Reader, SessionRow
+from ...daemon.viewer.outside import outside_of
 from ...reducer.attention.look import view_of
 from ...reducer.attention.texts import Language
-from ...reducer.attention.watch import Outside
 from ..terminal.brief import brief as as_text
 from .reading import choose, reading, refold
 
@@ -32,17 +31,12 @@ def brief(session: str | None, to_seq: int | None, language: Language, as_json: 
     with reading() as reader:
         row = choose(reader, session)
         folded = refold(reader, row, to_seq)
-        outside = waiting(reader, row)
+        outside = outside_of(folded, reader.waiting_proposals(row.session_id))
     view = view_of(folded, viewer=VIEWER, language=language, outside=outside)
     if as_json:
         click.echo(msgspec.json.encode(view))
     else:
         click.echo(as_text(view, language=language, age=age_of(view.last_ts)))
-
-
-def waiting(reader: Reader, row: SessionRow) -> Outside:
-    undecided = [p for p in reader.proposals(row.session_id) if p.decision is None]
-    return Outside(proposals=len(undecided))
 
 
 def age_of(ts: str) -> str:

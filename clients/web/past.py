@@ -18,11 +18,11 @@ from ...daemon.bus import Bus, Caller
 from ...daemon.eventlog.reader import Reader
 from ...daemon.messages import AnySnapReply, ReadView, Snapshot
 from ...daemon.paths import Paths
+from ...reducer.remarks.proposals import opened
 from ...reducer.session.fold import fold
 from ...reducer.session.state import Session
 from ...reducer.vocabulary import event as ev
 from ...reducer.vocabulary.codec import decode, encode
-from ...reducer.vocabulary.patch import GraphPatch
 from ..human import DaemonAway
 from ..searching import Hit, texts_of
 
@@ -126,7 +126,7 @@ def proposals(database: Path, session_id: str) -> list[Waiting]:
     """Undecided ones, oldest first."""
     reader = Reader.open(database)
     try:
-        rows = [row for row in reader.proposals(session_id) if row.decision is None]
+        rows = reader.waiting_proposals(session_id)
     finally:
         reader.close()
     return [
@@ -135,7 +135,7 @@ def proposals(database: Path, session_id: str) -> list[Waiting]:
             agent_id=row.agent_id,
             at=row.at_ms,
             base_revision=row.base_revision,
-            ops=tuple(msgspec.to_builtins(op) for op in decode(row.body.encode(), GraphPatch).ops),
+            ops=tuple(map(msgspec.to_builtins, opened(row.agent_id, row.body.encode()).ops)),
             decision=row.decision,
         )
         for row in rows

@@ -46,7 +46,7 @@ _SESSION_COLUMNS: Final = ", ".join(SessionRow.__struct_fields__)
 
 
 class Proposal(Struct, frozen=True):
-    """A patch that waits for a person. `body` is the GraphPatch as JSON."""
+    """What waits for a person; `body` as in `reducer/remarks/proposals.py`."""
 
     proposal_id: str
     agent_id: str
@@ -154,12 +154,13 @@ class Reader:
         )
         return [Proposal(*row) for row in self._rows(sql, session_id)]
 
-    def waiting_proposals(self, session_id: str) -> int:
+    def waiting_proposals(self, session_id: str) -> tuple[Proposal, ...]:
+        """Undecided ones, oldest first."""
         sql = (
-            "SELECT count(*) FROM patch_proposals JOIN sessions USING (session_key)"
-            " WHERE session_id = ? AND decision IS NULL"
+            f"SELECT {_PROPOSAL_COLUMNS} FROM patch_proposals JOIN sessions USING (session_key)"
+            " WHERE session_id = ? AND decision IS NULL ORDER BY position"
         )
-        return self._row(sql, session_id)[0]
+        return tuple(Proposal(*row) for row in self._rows(sql, session_id))
 
     def counts(self, session_id: str) -> dict[str, int]:
         """How many rows of each kind stand beside the events of a session."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...reducer.remarks.proposals import OBSERVER_ID
 from ...reducer.session.seal import Cause
 from ...reducer.session.state import Session
 from ...reducer.vocabulary.ids import AgentId
@@ -14,7 +15,7 @@ from ...reducer.vocabulary.terms import ActorType, Channel
 SYSTEM: Final = Actor(ActorType.SYSTEM, "reconciler")
 # There is one person at one machine; their name is not ours to store.
 PERSON: Final = Actor(ActorType.HUMAN, "me")
-OBSERVER: Final = Actor(ActorType.OBSERVER, "observer")
+OBSERVER: Final = Actor(ActorType.OBSERVER, OBSERVER_ID)
 
 
 def by_agent(session: Session, agent_id: AgentId, patch_id: str) -> Cause:

@@ -6,6 +6,7 @@ A node, an episode or a piece of evidence that did not change is the very same J
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -13,10 +14,11 @@ from msgspec import Struct
 from ...reducer.attention.look import Look
 from ...reducer.attention.scene import Scenery
 from ...reducer.attention.view import View
-from ...reducer.attention.watch import Outside
 from ...reducer.session.state import Session
+from ..eventlog.reader import Proposal
 from ..messages import Live
 from .merge import Json, plain
+from .outside import outside_of
 
 _NAMES = dict(zip(View.__struct_fields__, View.__struct_encode_fields__, strict=True))
 _APART = frozenset({"scene", "episodes", "evidence"})
@@ -30,10 +32,12 @@ class Frames:
         self._scenery = Scenery()
         self._last: dict[str, dict[str, tuple[Struct, Json]]] = {}
 
-    def frame(self, session: Session, row: Struct | None, live: Live, proposals: int) -> Json:
+    def frame(
+        self, session: Session, row: Struct | None, live: Live, waiting: Sequence[Proposal]
+    ) -> Json:
         """What every client is kept in step with. The view is worded in English; `zh` holds the
         same texts in Chinese."""
-        outside = Outside(proposals=proposals, asking=live.waiting is not None)
+        outside = outside_of(session, waiting, asking=live.waiting is not None)
         look = Look(session, viewer=self._viewer, outside=outside, scenery=self._scenery)
         chinese = {_NAMES[name]: value for name, value in look.texts("zh").items()}
         return {

@@ -19,7 +19,7 @@ from ...reducer.vocabulary.codec import Malformed, decode, decode_untrusted, enc
 from ...reducer.vocabulary.observation import LiveNote
 from ..bus import LIVE_TOPIC, Bus, Incoming, Welcome
 from ..child import Child
-from ..eventlog.reader import Reader, SessionRow
+from ..eventlog.reader import Proposal, Reader, SessionRow
 from ..loop import Loop
 from ..messages import (
     AnySnapRequest,
@@ -53,7 +53,7 @@ class Facts(Struct, frozen=True):
 
     row: SessionRow | None
     live: Live
-    proposals: int
+    proposals: tuple[Proposal, ...]
 
 
 class Viewer:
@@ -241,7 +241,7 @@ class Viewer:
         session = Session(ask.session_id)
         for envelope in self._reader.events(ask.session_id, to_seq=at_seq):
             fold(session, envelope)
-        frame = Frames(PERSON).frame(session, row, Live(), 0)
+        frame = Frames(PERSON).frame(session, row, Live(), ())
         return encode(Snapshot(self._epoch, 0, ask.session_id, session.seq, Raw(encode(frame))))
 
     # --- frames -------------------------------------------------------------------------------

@@ -133,8 +133,15 @@ class Look:
         }
 
     def _scene(self) -> Scene:
-        folded = frozenset(self._focused.folded)
-        return scene(self._session, self._horizon, self._tense, self._pinned, folded, self._scenery)
+        return scene(
+            self._session,
+            self._horizon,
+            self._tense,
+            pinned=self._pinned,
+            folded=frozenset(self._focused.folded),
+            provisional=self._outside.provisional,
+            last=self._scenery,
+        )
 
 
 def _first_screen(

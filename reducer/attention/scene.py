@@ -7,7 +7,7 @@ of the look before (`Scenery`), so that telling the difference costs what change
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..alignment.tension import Tension
 from ..net.rules import enabled_at
@@ -20,6 +20,16 @@ from .horizon import Horizon
 from .view import ArcView, PlaceView, Scene, StepView, TokenView
 
 EVIDENCE_LISTED_MAX: Final = 50  # per step, the newest; `evidence` counts them all
+
+
+class Marks(NamedTuple):
+    """What stands about a step besides itself."""
+
+    enabled: bool
+    pinned: bool
+    folded: bool
+    tension: bool
+    provisional: bool
 
 
 class Scenery:
@@ -39,6 +49,7 @@ def scene(
     tense: Iterable[Tension],
     pinned: frozenset[str],
     folded: frozenset[str],
+    provisional: frozenset[str] = frozenset(),
     last: Scenery | None = None,
 ) -> Scene:
     """`last` is brought up to date; without it everything is drawn anew."""
@@ -49,10 +60,16 @@ def scene(
     can_start = {step for token in net.tokens.values() for step in enabled_at(net, token)}
     counts = _episodes_of_steps(session)
     for place in net.places.values():
-        _draw_place(known, net, corridor, horizon, place)
+        _draw_place(known, net, corridor, horizon, place, place.place_id in provisional)
     for step in net.transitions.values():
         here = step.transition_id
-        marks = (here in can_start, here in pinned, here in folded, here in in_tension)
+        marks = Marks(
+            enabled=here in can_start,
+            pinned=here in pinned,
+            folded=here in folded,
+            tension=here in in_tension,
+            provisional=here in provisional,
+        )
         _draw_step(known, net, corridor, horizon.band(here), step, counts.get(here, 0), marks)
     return Scene(
         places={key: view for key, (_, view) in known.places.items()},
@@ -71,7 +88,12 @@ def _episodes_of_steps(session: Session) -> dict[str, int]:
 
 
 def _draw_place(
-    known: Scenery, net: Net, corridor: Corridor, horizon: Horizon, place: Place
+    known: Scenery,
+    net: Net,
+    corridor: Corridor,
+    horizon: Horizon,
+    place: Place,
+    provisional: bool,
 ) -> None:
     """Its standing rests on itself, on the steps that lead to it, on where the tokens are and, if
     something was claimed of it, on whether anything was edited since (`net/standing.py`)."""
@@ -80,7 +102,7 @@ def _draw_place(
     claimed = place.claimed_by is not None or place.evidence_ids
     led = [net.transitions[step] for step in net.led_to_by.get(here, ())]
     held = any(token.place_id == here for token in net.tokens.values())
-    drawn_from = (place, band, net.edits if claimed else 0, held, *led)
+    drawn_from = (place, band, net.edits if claimed else 0, held, provisional, *led)
     last = known.places.get(here)
     if last is not None and last[0] == drawn_from:
         return
@@ -97,6 +119,7 @@ def _draw_place(
             band=band,
             gate=place.gate_state,
             parent=place.parent,
+            provisional=provisional,
         ),
     )
 
@@ -108,7 +131,7 @@ def _draw_step(
     band: str,
     step: Transition,
     episodes: int,
-    marks: tuple[bool, bool, bool, bool],
+    marks: Marks,
 ) -> None:
     here = step.transition_id
     last = known.steps.get(here)
@@ -130,9 +153,8 @@ def _step(
     lane: int,
     band: str,
     episodes: int,
-    marks: tuple[bool, bool, bool, bool],
+    marks: Marks,
 ) -> StepView:
-    can_start, pinned, folded, in_tension = marks
     return StepView(
         id=step.transition_id,
         type=step.type,
@@ -156,10 +178,11 @@ def _step(
         episodes=episodes,
         evidence=len(step.evidence_ids),
         evidence_ids=step.evidence_ids[-EVIDENCE_LISTED_MAX:],
-        enabled=can_start,
-        pinned=pinned,
-        folded=folded,
-        tension=in_tension,
+        enabled=marks.enabled,
+        pinned=marks.pinned,
+        folded=marks.folded,
+        tension=marks.tension,
+        provisional=marks.provisional,
     )
 
 

@@ -77,7 +77,7 @@ class PlaceView(Wire, frozen=True):
     band: str
     gate: GateState | None = None
     parent: str | None = None
-    provisional: bool = False
+    provisional: bool = False  # a proposal that waits speaks of it
 
 
 class StepView(Wire, frozen=True):
@@ -109,6 +109,7 @@ class StepView(Wire, frozen=True):
     pinned: bool = False
     folded: bool = False
     tension: bool = False
+    provisional: bool = False  # a proposal that waits speaks of it
 
 
 class ArcView(Wire, frozen=True):

@@ -28,9 +28,11 @@ WATCHES_MAX: Final = 7
 
 
 class Outside(Struct, frozen=True):
-    """Facts that stand outside the log: proposals that wait, the agent's own prompt being open."""
+    """Facts that stand outside the log: proposals that wait and the nodes they speak of, the
+    agent's own prompt being open."""
 
     proposals: int = 0
+    provisional: frozenset[str] = frozenset()
     asking: bool = False
 
 

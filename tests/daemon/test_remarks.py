@@ -9,7 +9,10 @@ import msgspec
 import pytest
 from commits import INFO, SESSION, Committing
 
+from wayfinder.clients.web.past import proposals as listed
 from wayfinder.daemon.messages import SubmitRemark, SubmitSegment
+from wayfinder.daemon.viewer.outside import outside_of
+from wayfinder.reducer.attention.look import view_of
 from wayfinder.reducer.net.digest import net_digest
 from wayfinder.reducer.vocabulary.annotation import AnnotateEpisode, ObserverPatch
 from wayfinder.reducer.vocabulary.episode import Episode, EpisodeItem, Segment
@@ -87,6 +90,34 @@ def test_a_person_decides_what_waits(
     assert annotations(committing) == applied
     for note in committing.service.sessions.get(SESSION).annotations.get("ep_2", ()):
         assert (note.confidence, note.model_version) == (0.7, "stub/1")
+
+
+def test_what_waits_is_drawn_dashed_until_it_is_decided(committing: Committing) -> None:
+    """The step a waiting remark speaks of is provisional on the map; decided, it is not."""
+
+    def dashed() -> set[str]:
+        session = committing.service.sessions.get(SESSION)
+        rows = committing.writer.read.waiting_proposals(SESSION)
+        scene = view_of(session, outside=outside_of(session, rows)).scene
+        nodes = {**scene.places, **scene.steps}
+        return {node for node, drawn in nodes.items() if drawn.provisional}
+
+    step = next(iter(committing.service.sessions.get(SESSION).net.transitions))
+    assert dashed() == set()
+    handled(committing, remark(0.7, alternate_transition_id=step))
+    assert dashed() == {step}
+    decide(committing, CorrectionType.REJECT)
+    assert dashed() == set()
+
+
+def test_the_page_lists_remarks_beside_patches(committing: Committing, tmp_path: Path) -> None:
+    """A waiting remark is no GraphPatch; the list of what waits shows both in plain parts."""
+    handled(committing, remark(0.7))
+    (shown,) = listed(tmp_path / "wayfinder.db", SESSION)
+    assert (shown.agent_id, shown.ops) == (
+        "observer",
+        ({"op": "annotate_episode", "intentClass": "Verify"},),
+    )
 
 
 def test_a_remark_about_what_is_not_there_is_refused(committing: Committing) -> None:

@@ -45,8 +45,8 @@ def test_a_shared_frame_is_a_fresh_frame(acts: list[tuple[str, Any]]) -> None:
     frames, before = Frames("page"), None
     for what, value in acts:
         act(story, what, value)
-        frame = frames.frame(story.session, None, Live(), 0)
-        assert frame == Frames("page").frame(story.session, None, Live(), 0)
+        frame = frames.frame(story.session, None, Live(), ())
+        assert frame == Frames("page").frame(story.session, None, Live(), ())
         if before is not None:
             assert apply(before, diff(before, frame)) == frame
         before = frame
@@ -62,9 +62,9 @@ def test_what_is_the_same_is_the_same_object() -> None:
             ops += step(f"s{n}", start=start, end=f"pl_{n}", activate=n == 0)
         story.patch(*ops)
     frames = Frames("page")
-    before = frames.frame(story.session, None, Live(), 0)
+    before = frames.frame(story.session, None, Live(), ())
     story.episode("edit")
-    after = frames.frame(story.session, None, Live(), 0)
+    after = frames.frame(story.session, None, Live(), ())
     for kind in ("places", "steps", "arcs"):
         old, new = before["view"]["scene"][kind], after["view"]["scene"][kind]
         changed = [key for key in new if new[key] is not old[key]]

@@ -61,7 +61,7 @@ function proposal(one) {
   );
 }
 
-const words = (op) => [op.intent, op.label, op.reason, op.fromId && `${op.fromId} → ${op.toId}`, op.transitionId, op.placeId].filter(Boolean).join(" · ");
+const words = (op) => [op.intent, op.label, op.reason, op.fromId && `${op.fromId} → ${op.toId}`, op.transitionId, op.placeId, op.summary, op.targetId, op.intentClass, op.alternateTransitionId].filter(Boolean).join(" · ");
 
 /** Asked for again when the number of them that the view tells has changed. */
 async function refreshProposals() {
