@@ -31,6 +31,7 @@ class Manager(Struct, frozen=True):
 
     template: str
     target: Path
+    keep: Path  # this folder and those above it were there before us
     start: tuple[tuple[str, ...], ...]
     stop: tuple[tuple[str, ...], ...]
     forget: tuple[tuple[str, ...], ...] = ()
@@ -44,14 +45,17 @@ def manager(environ: Mapping[str, str] = os.environ, platform: str = sys.platfor
         return Manager(
             "launchd/wayfinderd.plist",
             target,
+            home,
             start=(("launchctl", "bootstrap", domain, str(target)),),
             stop=(("launchctl", "bootout", f"{domain}/wayfinderd"),),
         )
-    config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
+    chosen = environ.get("XDG_CONFIG_HOME")
+    config = Path(chosen or home / ".config")
     systemctl = ("systemctl", "--user")
     return Manager(
         "systemd/wayfinderd.service",
         config / "systemd" / "user" / UNIT,
+        config if chosen else home,
         start=((*systemctl, "daemon-reload"), (*systemctl, "enable", "--now", UNIT)),
         stop=((*systemctl, "disable", "--now", UNIT),),
         forget=((*systemctl, "daemon-reload"),),
@@ -88,7 +92,14 @@ def remove(chosen: Manager) -> str:
     _run(chosen.stop)
     chosen.target.unlink()
     _run(chosen.forget)
+    _remove_empty(chosen.target.parent, chosen.keep)
     return f"removed {chosen.target}; your sessions stay in the state folder (wayfinder purge)"
+
+
+def _remove_empty(folder: Path, keep: Path) -> None:
+    while folder.is_relative_to(keep) and folder != keep and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
 
 
 def _run(commands: tuple[tuple[str, ...], ...]) -> str | None:

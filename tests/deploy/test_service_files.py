@@ -47,11 +47,27 @@ def test_launchd_s_file_is_a_property_list(python: str) -> None:
 
 
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
-def test_removing_leaves_no_file(tmp_path: Path, platform: str) -> None:
-    """Install, then remove: no file of ours is left below the home folder."""
+@pytest.mark.parametrize("theirs", [None, ".config/systemd/user/other.service"])
+def test_removing_leaves_nothing(tmp_path: Path, platform: str, theirs: str | None) -> None:
+    """Install, then remove: files and folders below the home folder are those from before."""
+    if theirs:
+        (tmp_path / theirs).parent.mkdir(parents=True)
+        (tmp_path / theirs).touch()
+    before = sorted(tmp_path.rglob("*"))
     chosen = manager({"HOME": str(tmp_path)}, platform)
     assert str(chosen.target) in install(chosen)
     assert chosen.target.exists()
-    remove(chosen)
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    assert "your sessions stay" in remove(chosen)
+    assert tmp_path.is_dir()
+    assert sorted(tmp_path.rglob("*")) == before
     assert "nothing to remove" in remove(chosen)
+
+
+def test_removing_keeps_a_chosen_config_folder(tmp_path: Path) -> None:
+    """A config folder that the person named stays, even if it is empty then."""
+    config = tmp_path / "config"
+    config.mkdir()
+    chosen = manager({"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(config)}, "linux")
+    install(chosen)
+    remove(chosen)
+    assert list(tmp_path.rglob("*")) == [config]
