@@ -1,7 +1,8 @@
-"""What it costs to have it: memory of each process, time to start, and the cold `brief`."""
+"""What it costs: memory of each process, the idle daemon, its start, and the cold `brief`."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from .result import Result, beside, interleaved, median, spread
 
 BARE = "print(open('/proc/self/statm').read().split()[1])"
 MIB = 1 << 20
+IDLE_S = 20.0
 
 
 def bare_rss_mib() -> float:
@@ -30,6 +32,32 @@ def memory(daemon: OwnDaemon) -> list[Result]:
         beside(f"memory of the {p.name}", "MiB", p.rss_bytes / MIB, "bare Python", bare)
         for p in ask_status(daemon.paths).processes
         if p.rss_bytes
+    ]
+
+
+def pss_mib(pid: int) -> float:
+    """What it really holds: shared pages are divided among those that share them."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii").splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+
+
+def cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def idle() -> list[Result]:
+    """A daemon nobody talks to: all its processes together, after they have come to rest."""
+    with OwnDaemon() as daemon:
+        time.sleep(2)  # imports and first checks are part of the start, not of idling
+        pids = [p.pid for p in ask_status(daemon.paths).processes if p.pid]
+        before, begun = sum(map(cpu_s, pids)), time.perf_counter()
+        time.sleep(IDLE_S)
+        share = (sum(map(cpu_s, pids)) - before) / (time.perf_counter() - begun)
+        held = sum(map(pss_mib, pids))
+    return [
+        Result("idle CPU of the whole daemon", "% of one core", share * 100),
+        Result("idle PSS of all processes", "MiB", held),
     ]
 
 
@@ -62,7 +90,7 @@ def start() -> list[Result]:
 
 
 def run() -> list[Result]:
-    results = start()
+    results = [*start(), *idle()]
     with OwnDaemon() as daemon:
         Feed(daemon.sock, load(), base_ms=time.time_ns() // 1_000_000, speed=20).play()
         return [*results, *memory(daemon), *cold_brief(daemon)]
